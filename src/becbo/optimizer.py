@@ -1,0 +1,342 @@
+"""The optimizer: the only stateful object. It holds the trials; everything else is computed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, overload
+
+import numpy as np
+
+from becbo.data import dataset, pending_points, sign
+from becbo.errors import Infeasible, InvalidInput
+from becbo.proposers import Models, Proposal, Proposer, build, describe, region_of
+from becbo.search.candidates import space_filling
+from becbo.search.choice import EXHAUSTED
+from becbo.space import Array, Space
+from becbo.trial import Outcome, Prediction, Trial
+
+INITIAL = "initial design"
+# Streams of random numbers drawn from one seed.
+_DESIGN, _FIT, _SEARCH = range(3)
+
+
+class Optimizer:
+    """Proposes experiments that may fail, and learns from values and failures alike.
+
+    Args:
+        space: what can be set.
+        direction: "minimize" or "maximize".
+        method: a name from `becbo.METHODS`, or a proposer of your own.
+        seed: same seed and same history, same proposal. None draws one; see `.seed`.
+        n_initial: how many experiments are spread over the space before the models take over.
+        noisy: whether repeating an experiment gives a different value.
+        trials: a history to continue from, such as `other.trials`.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        direction: str = "minimize",
+        method: str | Proposer = "edge",
+        seed: int | None = None,
+        n_initial: int = 10,
+        noisy: bool = False,
+        trials: Sequence[Trial] = (),
+    ) -> None:
+        if not isinstance(space, Space):
+            raise InvalidInput(f"space must be a becbo.Space, got {space!r}")
+        if direction not in ("minimize", "maximize"):
+            raise InvalidInput(f"direction {direction!r} must be 'minimize' or 'maximize'")
+        if not isinstance(n_initial, int) or n_initial < 1:
+            raise InvalidInput(f"n_initial {n_initial!r} must be a whole number of at least 1")
+        self.space = space
+        self.direction = direction
+        self.seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
+        self.n_initial = n_initial
+        self.noisy = noisy
+        self.proposal: Proposal | None = None  # how the last model-based ask was answered
+        self._proposer = build(method, noisy)
+        self._trials: list[Trial] = []
+        self._models: Models | None = None  # of the present history, if needed so far
+        for trial in trials:
+            self._append(trial)
+
+    @property
+    def trials(self) -> tuple[Trial, ...]:
+        """All trials so far, by number."""
+        return tuple(self._trials)
+
+    @property
+    def pending(self) -> tuple[Trial, ...]:
+        """Trials that have been proposed and not answered."""
+        return tuple(t for t in self._trials if t.outcome is Outcome.PENDING)
+
+    @property
+    def best(self) -> Trial | None:
+        """The best trial that worked, or None."""
+        worked = [t for t in self._trials if t.outcome is Outcome.OK]
+        factor = sign(self.direction)
+        return max(worked, key=lambda t: factor * (t.value or 0.0), default=None)
+
+    @overload
+    def ask(self) -> Trial: ...
+    @overload
+    def ask(self, q: int) -> list[Trial]: ...
+    def ask(self, q: int | None = None) -> Trial | list[Trial]:
+        """The next experiment, or the next q as a list.
+
+        Earlier proposals without an answer count as pending: new ones keep away from them.
+        """
+        if q is None:
+            return self.ask(1)[0]
+        if not isinstance(q, int) or q < 1:
+            raise InvalidInput(f"ask({q!r}): the number of experiments must be at least 1")
+        asked = self._ask_design(q)
+        if len(asked) < q:
+            asked += self._ask_models(q - len(asked))
+        return asked
+
+    def tell(self, trial: Trial | int, value: float) -> Trial:
+        """Records that the experiment worked and what it returned."""
+        if isinstance(value, bool | str) or value is None:
+            raise InvalidInput(f"value {value!r} is not a number; use fail(trial) if it failed")
+        number = float(value)
+        if not math.isfinite(number):
+            raise InvalidInput(f"value {value!r} is not finite; use fail(trial) if it failed")
+        return self._finish(trial, outcome=Outcome.OK, value=number, reason=None)
+
+    def fail(self, trial: Trial | int, reason: str | None = None) -> Trial:
+        """Records that the experiment failed: this design does not work."""
+        return self._finish(trial, outcome=Outcome.FAILED, value=None, reason=reason)
+
+    def lose(self, trial: Trial | int, reason: str | None = None) -> Trial:
+        """Records that the experiment was lost, which says nothing about the design."""
+        return self._finish(trial, outcome=Outcome.LOST, value=None, reason=reason)
+
+    def add(
+        self, params: Mapping[str, Any], value: float | None = None, failed: bool | str = False
+    ) -> Trial:
+        """Records an experiment that was not proposed here.
+
+        Give `value`, or `failed=True` or `failed="the reason"`. Known constraints need not
+        hold: they restrict proposals, not what has been done.
+        """
+        if (value is None) == (not failed):
+            raise InvalidInput(
+                f"add(value={value!r}, failed={failed!r}): give either a value or failed=True"
+            )
+        number = len(self._trials)
+        self._append(Trial(number, self.space.validate(params)))
+        if value is not None:
+            try:
+                return self.tell(number, value)
+            except InvalidInput:
+                self._trials.pop()
+                raise
+        return self.fail(number, failed if isinstance(failed, str) else None)
+
+    @overload
+    def predict(self, params: Mapping[str, Any]) -> Prediction: ...
+    @overload
+    def predict(self, params: Sequence[Mapping[str, Any]]) -> list[Prediction]: ...
+    def predict(
+        self, params: Mapping[str, Any] | Sequence[Mapping[str, Any]]
+    ) -> Prediction | list[Prediction]:
+        """What the models say about a design, or about each of a list of designs."""
+        if isinstance(params, Mapping):
+            return self.predict([params])[0]
+        X = self.space.encode([self.space.validate(p) for p in params])
+        data = dataset(self._trials, self.space, self.direction)
+        if not len(data.X):
+            return [Prediction(None, None, 0.5, (0.0, 1.0))] * len(X)
+        if self._models is None:
+            self._models = self._proposer.fit(data, self._rng(_FIT))
+        return [self._in_user_units(p) for p in describe(self._models, X)]
+
+    def _ask_design(self, q: int) -> list[Trial]:
+        """Up to q points of the initial design, as long as it is not complete.
+
+        Without a single answer there is nothing to model: the design goes on.
+        """
+        done = [t for t in self._trials if t.outcome in (Outcome.OK, Outcome.FAILED)]
+        n_known = len(done) + len(self.pending)
+        wanted = min(q, self.n_initial - n_known) if done else q
+        if wanted < 1:
+            return []
+        region = region_of(self.space, self._taken())
+        n_points = max(self.n_initial, n_known + wanted)
+        design = space_filling(region, n_points, np.random.default_rng((self.seed, _DESIGN)))
+        if not len(design):
+            raise InvalidInput(
+                f"no design that satisfies the known constraints was found among "
+                f"{32 * n_points} points; loosen them, or add() an experiment that satisfies them"
+            )
+        return [
+            self._append(Trial(len(self._trials), self.space.decode(x[None])[0], origin=INITIAL))
+            for x in _distinct(design[region.is_new(design)])[:wanted]
+        ]
+
+    def _ask_models(self, q: int) -> list[Trial]:
+        data = dataset(self._trials, self.space, self.direction)
+        pending = pending_points(self._trials, self.space)
+        region = region_of(self.space, self._taken())
+        self.proposal = self._proposer.propose(data, region, pending, q, self._rng(_SEARCH))
+        rows = zip(
+            self.space.decode(self.proposal.X),
+            self.proposal.found,
+            self.proposal.believed,
+            strict=True,
+        )
+        return [
+            self._append(
+                Trial(
+                    len(self._trials),
+                    params,
+                    believed=self._in_user_units(believed),
+                    origin=found.winner,
+                    note=found.fallback,
+                )
+            )
+            for params, found, believed in rows
+        ]
+
+    def _rng(self, stream: int) -> np.random.Generator:
+        return np.random.default_rng((self.seed, stream, len(self._trials)))
+
+    def _taken(self) -> Array:  # (k, d)
+        """Designs evaluated or pending; a lost one may be proposed again."""
+        kept = [t.params for t in self._trials if t.outcome is not Outcome.LOST]
+        return self.space.encode(kept)
+
+    def _in_user_units(self, prediction: Prediction) -> Prediction:
+        if prediction.mean is None:
+            return prediction
+        return replace(prediction, mean=sign(self.direction) * prediction.mean)
+
+    def _append(self, trial: Trial) -> Trial:
+        if trial.number != len(self._trials):
+            raise InvalidInput(
+                f"trial number {trial.number} cannot follow {len(self._trials)} trials; "
+                "give the trials of one optimizer in order"
+            )
+        if (trial.outcome is Outcome.OK) != (trial.value is not None):
+            raise InvalidInput(f"{trial} is {trial.outcome.value} with value {trial.value}")
+        trial = replace(trial, params=self.space.validate(trial.params))
+        self._trials.append(trial)
+        self._models = None
+        return trial
+
+    def _finish(self, trial: Trial | int, **changes: Any) -> Trial:
+        number = trial.number if isinstance(trial, Trial) else trial
+        if not isinstance(number, int) or not 0 <= number < len(self._trials):
+            raise InvalidInput(
+                f"trial {trial!r} is unknown: there are {len(self._trials)} trials, from 0"
+            )
+        known = self._trials[number]
+        if isinstance(trial, Trial) and trial.params != known.params:
+            raise InvalidInput(f"trial {number} has params {known.params}, not {trial.params}")
+        if known.outcome not in (Outcome.PENDING, Outcome.LOST):
+            raise InvalidInput(f"trial {number} is finished already: {known.outcome.value}")
+        self._trials[number] = replace(known, **changes)
+        self._models = None
+        return self._trials[number]
+
+
+def _distinct(X: Array) -> Array:
+    """X without repeated rows, in order."""
+    _, first = np.unique(X, axis=0, return_index=True)
+    return X[np.sort(first)]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run found."""
+
+    best: Trial | None
+    trials: tuple[Trial, ...]
+    interrupted: bool
+    message: str
+
+    @property
+    def n_failed(self) -> int:
+        """How many experiments failed."""
+        return sum(t.outcome is Outcome.FAILED for t in self.trials)
+
+
+Callback = Callable[[Optimizer, Trial], None]
+
+
+def minimize(
+    fun: Callable[[dict[str, Any]], float | None],
+    space: Space,
+    budget: int = 100,
+    *,
+    method: str | Proposer = "edge",
+    seed: int | None = None,
+    n_initial: int = 10,
+    noisy: bool = False,
+    catch: tuple[type[Exception], ...] = (),
+    callbacks: Sequence[Callback] = (),
+    progress: bool = False,
+) -> Result:
+    """Minimises a function that may fail.
+
+    `fun(params)` returns a number. It fails by raising `becbo.Infeasible("why")`, by returning
+    None, NaN or an infinity, or by raising one of the exceptions in `catch`. Any other exception
+    is a bug and comes out. Ctrl-C ends the run and returns what was found. After each evaluation
+    every callback is called with the optimizer and the trial.
+    """
+    if not isinstance(budget, int) or budget < 1:
+        raise InvalidInput(f"budget {budget!r} must be a whole number of at least 1")
+    optimizer = Optimizer(space, "minimize", method, seed, n_initial, noisy)
+    if progress:
+        from becbo.progress import ProgressBar
+
+        with ProgressBar(budget) as bar:
+            return _run(optimizer, fun, budget, catch, [*callbacks, bar])
+    return _run(optimizer, fun, budget, catch, callbacks)
+
+
+def _run(
+    optimizer: Optimizer,
+    fun: Callable[[dict[str, Any]], float | None],
+    budget: int,
+    catch: tuple[type[Exception], ...],
+    callbacks: Sequence[Callback],
+) -> Result:
+    message, interrupted = f"budget of {budget} used", False
+    try:
+        while len(optimizer.trials) < budget:
+            trial = optimizer.ask()
+            if trial.note == EXHAUSTED and not optimizer.noisy:
+                optimizer.lose(trial, EXHAUSTED)
+                message = f"every one of the {optimizer.space.size} designs has been tried"
+                break
+            trial = _evaluate(optimizer, trial, fun, catch)
+            for callback in callbacks:
+                callback(optimizer, trial)
+    except KeyboardInterrupt:
+        for trial in optimizer.pending:
+            optimizer.lose(trial, "interrupted")
+        message, interrupted = "interrupted", True
+    trials = tuple(t for t in optimizer.trials if t.outcome is not Outcome.LOST)
+    return Result(optimizer.best, trials, interrupted, message)
+
+
+def _evaluate(
+    optimizer: Optimizer,
+    trial: Trial,
+    fun: Callable[[dict[str, Any]], float | None],
+    catch: tuple[type[Exception], ...],
+) -> Trial:
+    try:
+        value = fun(dict(trial.params))
+    except Infeasible as error:
+        return optimizer.fail(trial, error.reason)
+    except catch as error:
+        return optimizer.fail(trial, f"{type(error).__name__}: {error}")
+    if value is None or not math.isfinite(value):
+        return optimizer.fail(trial, f"returned {value}")
+    return optimizer.tell(trial, value)

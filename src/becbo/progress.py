@@ -1,0 +1,43 @@
+"""A progress bar for `minimize`: evaluations, failures and the best value so far."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from becbo.optimizer import Optimizer
+from becbo.trial import Outcome, Trial
+
+
+class ProgressBar:
+    """A context manager that is also a callback of `minimize`."""
+
+    def __init__(self, budget: int) -> None:
+        self._progress = Progress(
+            TextColumn("experiments"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[state]}"),
+            TimeRemainingColumn(),
+        )
+        self._task = self._progress.add_task("run", total=budget, state="")
+
+    def __enter__(self) -> ProgressBar:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._progress.stop()
+
+    def __call__(self, optimizer: Optimizer, trial: Trial) -> None:
+        """Shows the state after one more experiment."""
+        n_failed = sum(t.outcome is Outcome.FAILED for t in optimizer.trials)
+        best = optimizer.best
+        found = "nothing has worked yet" if best is None else f"best {best.value:.6g}"
+        self._progress.update(self._task, advance=1, state=f"{n_failed} failed, {found}")

@@ -1,0 +1,210 @@
+"""Boundary exploration: maximise an acquisition where the design may well work.
+
+Yunsheng Tian, Ane Zuniga, Xinwei Zhang, Johannes P. Duerholt, Payel Das, Jie Chen, Wojciech
+Matusik and Mina Konakovic Lukovic, "Boundary exploration for Bayesian optimization with unknown
+physical constraints", ICML 2024. Every part is an argument: the paper's parts make `be-cbo`,
+better ones make `edge`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Protocol
+
+import numpy as np
+from scipy.special import ndtr
+
+from becbo.acquisition import Acquisition, LogFeasibility
+from becbo.band import Band
+from becbo.data import Dataset
+from becbo.proposers.base import Models, Proposal, describe
+from becbo.search.goal import Found, Goal, Hints, Search
+from becbo.search.region import Region
+from becbo.space import Array
+from becbo.surrogates.base import FeasibilityModel, Regressor, normal_pdf
+from becbo.surrogates.gp import GaussianProcess, GPModel
+
+_N_SUCCESSES, _N_FAILURES = 3, 8  # that hint where to look
+
+
+class Classifier(Protocol):
+    """Settings of a feasibility model."""
+
+    def fit(self, X: Array, feasible: Array, rng: np.random.Generator) -> FeasibilityModel:
+        """Model of the labels (n,) at X (n, d)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """Maximise `acquisition` over the region that `band` keeps of the space."""
+
+    regressor: GaussianProcess
+    classifier: Any  # Classifier; a warm-startable one also takes start=
+    acquisition: Callable[[Regressor, float], Acquisition]
+    band: Band
+    search: Search
+    is_warm: bool = True  # continue from an earlier fit, see `checkpoint`
+
+    def fit(self, data: Dataset, rng: np.random.Generator) -> Models:
+        """Both models of the data."""
+        return Models(self._fit_regressor(data), self._fit_classifier(data, rng))
+
+    def propose(
+        self, data: Dataset, region: Region, pending: Array, q: int, rng: np.random.Generator
+    ) -> Proposal:
+        """q new points, one search each; every chosen point is pending for the next."""
+        seconds: dict[str, float] = {}
+        with _clock(seconds, "regressor"):
+            regressor = self._fit_regressor(data)
+        with _clock(seconds, "classifier"):
+            classifier = self._fit_classifier(data, rng)
+        found: list[Found] = []
+        models = Models(regressor, classifier)
+        for _ in range(q):
+            chosen = np.array([f.x for f in found]).reshape(-1, region.dim)
+            with _clock(seconds, "search"):
+                now = np.vstack([pending, chosen])
+                found.append(self._search(models, data, region.with_taken(chosen), now, rng))
+        X = np.array([f.x for f in found])
+        return Proposal(X, tuple(found), describe(models, X), seconds)
+
+    def _search(
+        self, models: Models, data: Dataset, region: Region, pending: Array, rng: np.random.Generator
+    ) -> Found:
+        regressor, classifier = models.regressor, models.classifier
+        if len(pending):
+            regressor = regressor.believe(pending) if regressor else None
+            classifier = classifier.believe(pending)
+        band = self.band.draw(region.dim, rng)
+        if regressor is None:
+            goal = feasibility_goal(classifier)
+        else:
+            best = incumbent(data, regressor, classifier, pending, self.regressor)
+            goal = banded_goal(self.acquisition(regressor, best), band, classifier)
+        return self.search.maximise(goal, region, hints(data, models), rng)
+
+    def _fit_regressor(self, data: Dataset) -> Regressor | None:
+        if not data.n_feasible:
+            return None
+        start = None
+        if self.is_warm and data.head(checkpoint(len(data.X))).n_feasible:
+            start = _early_regressor(self.regressor, *_frozen(data))
+        return self.regressor.fit(*data.successes(), start=start)
+
+    def _fit_classifier(self, data: Dataset, rng: np.random.Generator) -> FeasibilityModel:
+        if not self.is_warm:
+            model: FeasibilityModel = self.classifier.fit(data.X, data.feasible, rng)
+            return model
+        start = _early_classifier(self.classifier, *_frozen(data))
+        model = self.classifier.fit(data.X, data.feasible, rng, start=start)
+        return model
+
+
+def checkpoint(n: int) -> int:
+    """How many of the first n experiments the full hyperparameter search looks at.
+
+    Continuing from a fit to the first experiments is as good as a new one and much cheaper,
+    but what was fitted before must not depend on who asked when: the same history has to give
+    the same proposal. So the fit to continue from is a function of the history alone: the one
+    to its first checkpoint(n) experiments. It is remembered, not required to be.
+    """
+    step = 5 if n < 50 else 10 if n < 200 else 50
+    return max(n - n % step, 1)
+
+
+def _frozen(data: Dataset) -> tuple[bytes, bytes, int]:
+    """The experiments up to the checkpoint as hashable arguments."""
+    head = data.head(checkpoint(len(data.X)))
+    return head.X.tobytes(), head.y.tobytes(), head.X.shape[1]
+
+
+def _thawed(X: bytes, y: bytes, d: int) -> Dataset:
+    return Dataset(np.frombuffer(X).reshape(-1, d), np.frombuffer(y))
+
+
+@lru_cache(maxsize=16)
+def _early_regressor(settings: GaussianProcess, X: bytes, y: bytes, d: int) -> GPModel:
+    return settings.fit(*_thawed(X, y, d).successes())
+
+
+@lru_cache(maxsize=16)
+def _early_classifier(settings: Any, X: bytes, y: bytes, d: int) -> FeasibilityModel:
+    data = _thawed(X, y, d)
+    model: FeasibilityModel = settings.fit(data.X, data.feasible)
+    return model
+
+
+def incumbent(
+    data: Dataset,
+    regressor: Regressor,
+    classifier: FeasibilityModel,
+    pending: Array,
+    settings: GaussianProcess,
+) -> float:
+    """The value to improve on: the best seen (or believed, if values are noisy or pending)."""
+    X, y = data.successes()
+    best = float(regressor.predict(X)[0].max() if settings.noise.high > 1e-6 else y.max())
+    if len(pending):
+        likely = classifier.score(pending)[0] >= 0
+        best = max([best, *regressor.predict(pending)[0][likely]])
+    return best
+
+
+def hints(data: Dataset, models: Models) -> Hints:
+    """The best designs, the failures next to the very best, and the length scales."""
+    d = data.X.shape[1]
+    scales = getattr(models.regressor, "scales", np.ones(d))
+    X, y = data.successes()
+    best = X[np.argsort(-y, kind="stable")[:_N_SUCCESSES]]
+    failures = data.X[~data.feasible]
+    if len(best) and len(failures):
+        metric = getattr(models.classifier, "scales", np.ones(d))
+        distance = (((failures - best[0]) / metric) ** 2).sum(axis=1)
+        failures = failures[np.argsort(distance, kind="stable")[:_N_FAILURES]]
+    return Hints(best, failures, scales)
+
+
+def banded_goal(acquisition: Acquisition, band: Band, classifier: FeasibilityModel) -> Goal:
+    """Maximise the acquisition inside the band."""
+
+    def values(X: Array) -> tuple[Array, Array]:
+        return acquisition.values(X), band.slack(classifier, X)
+
+    def values_grad(X: Array) -> tuple[Array, Array, Array, Array]:
+        a, da = acquisition.values_grad(X)
+        g, dg = band.slack_grad(classifier, X)
+        return a, g, da, dg
+
+    return Goal(values, values_grad, lambda X: _edge(classifier, X))
+
+
+def feasibility_goal(classifier: FeasibilityModel) -> Goal:
+    """Maximise the chance to work, anywhere: nothing has worked yet."""
+    acquisition = LogFeasibility(classifier)
+
+    def values(X: Array) -> tuple[Array, Array]:
+        return acquisition.values(X), np.ones(len(X))
+
+    def values_grad(X: Array) -> tuple[Array, Array, Array, Array]:
+        a, da = acquisition.values_grad(X)
+        return a, np.ones(len(X)), da, np.zeros_like(X)
+
+    return Goal(values, values_grad, lambda X: _edge(classifier, X))
+
+
+def _edge(classifier: FeasibilityModel, X: Array) -> tuple[Array, Array]:
+    """C - 0.5 (m,) and its gradient (m, d)."""
+    u, _, du, _ = classifier.score_grad(X)
+    return ndtr(u) - 0.5, normal_pdf(u)[:, None] * du
+
+
+@contextmanager
+def _clock(seconds: dict[str, float], part: str) -> Iterator[None]:
+    begin = time.perf_counter()
+    yield
+    seconds[part] = seconds.get(part, 0.0) + time.perf_counter() - begin

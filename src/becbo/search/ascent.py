@@ -1,0 +1,92 @@
+"""Projected BFGS ascent in the unit cube from many starts at once.
+
+A start is a row. All rows are evaluated in one call per step, which is what makes it fast: a
+model answers for ten points almost as quickly as for one. SciPy's L-BFGS-B would run the rows
+one after the other (measured: about six times slower at n = 100, d = 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from becbo.search.region import Array
+
+_FIRST_MOVE, _MAX_MOVE = 0.05, 0.25  # largest change of a coordinate in one step
+_ARMIJO = 1e-4
+_BACKTRACK = 0.3
+_MIN_STEP = 1e-4  # below this the curvature is wrong: start again from the gradient
+_SMALL_GAIN = 1e-7  # a row that gains less than this twice in a row is finished
+_MAX_STALLS = 2
+
+Function = Callable[[Array], tuple[Array, Array]]  # (m, d) -> (m,), (m, d)
+
+
+def ascend(
+    fun: Function, X: Array, free: NDArray[np.bool_], n_steps: int
+) -> tuple[Array, Array]:  # (m, d), (d,) -> (m, d), (m,)
+    """Points improved by at most `n_steps` steps over the free columns, and their values."""
+    m, d = X.shape
+    X = X.copy()
+    f, G = fun(X)
+    H = np.broadcast_to(np.eye(d), (m, d, d)).copy()
+    step, stalls, is_first = np.ones(m), np.zeros(m, dtype=int), np.ones(m, dtype=bool)
+    for _ in range(n_steps):
+        rows = np.flatnonzero(stalls < _MAX_STALLS)
+        if not len(rows):
+            break
+        P = _direction(X[rows], G[rows], H[rows], free, is_first[rows])
+        new = np.clip(X[rows] + step[rows, None] * P, 0.0, 1.0)
+        f_new, G_new = fun(new)
+        move = new - X[rows]
+        promised = np.einsum("ij,ij->i", G[rows], move)
+        accepted = f_new >= f[rows] + _ARMIJO * promised
+        gain = np.where(accepted, f_new - f[rows], 0.0)
+        restarted = ~accepted & (step[rows] * _BACKTRACK < _MIN_STEP)
+        is_small = accepted & (gain <= _SMALL_GAIN * (1.0 + np.abs(f_new)))
+        stalls[rows] = np.where(accepted & ~is_small, 0, stalls[rows] + (is_small | restarted))
+        step[rows] = np.where(accepted | restarted, 1.0, step[rows] * _BACKTRACK)
+        H[rows[restarted]] = np.eye(d)
+        is_first[rows[restarted]] = True
+        done = rows[accepted]
+        H[done] = _bfgs(H[done], move[accepted], (G[rows] - G_new)[accepted], is_first[done])
+        is_first[done] = False
+        X[done], f[done], G[done] = new[accepted], f_new[accepted], G_new[accepted]
+    return X, f
+
+
+def _direction(
+    X: Array, G: Array, H: Array, free: NDArray[np.bool_], is_first: NDArray[np.bool_]
+) -> Array:  # (m, d)
+    """Quasi-Newton direction that leaves no bound and moves no coordinate too far."""
+    blocked = ~free | ((X <= 0.0) & (G < 0)) | ((X >= 1.0) & (G > 0))
+    G = np.where(blocked, 0.0, G)
+    P = np.where(blocked, 0.0, np.einsum("mij,mj->mi", H, G))
+    uphill = np.einsum("ij,ij->i", P, G) > 0
+    P = np.where(uphill[:, None], P, G)
+    cap = np.where(is_first, _FIRST_MOVE, _MAX_MOVE)
+    return P * np.minimum(1.0, cap / np.maximum(np.abs(P).max(axis=1), 1e-300))[:, None]
+
+
+def _bfgs(H: Array, s: Array, y: Array, is_first: NDArray[np.bool_]) -> Array:  # (m, d, d)
+    """Inverse Hessians of the negated function after steps s with gradient changes y (m, d).
+
+    Nocedal and Wright, "Numerical Optimization", 2006, eq. 6.17 and, for the first step, 6.20.
+    """
+    sy = np.einsum("ij,ij->i", s, y)
+    yy = np.einsum("ij,ij->i", y, y)
+    is_curved = sy > 1e-12 * np.maximum(yy, 1e-300)
+    rho = np.where(is_curved, 1.0 / np.where(is_curved, sy, 1.0), 0.0)
+    first_scale = np.where(is_first & is_curved, sy / np.maximum(yy, 1e-300), 1.0)
+    H = H * first_scale[:, None, None]
+    Hy = np.einsum("mij,mj->mi", H, y)
+    yHy = np.einsum("ij,ij->i", y, Hy)
+    cross = s[:, :, None] * Hy[:, None, :]
+    factor = rho * (1.0 + rho * yHy)
+    return np.asarray(
+        H
+        - rho[:, None, None] * (cross + cross.transpose(0, 2, 1))
+        + factor[:, None, None] * s[:, :, None] * s[:, None, :]
+    )

@@ -1,0 +1,68 @@
+"""The last step of every search: from a pool of points to one that can be proposed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from becbo.errors import BecboError
+from becbo.search.candidates import space_filling
+from becbo.search.goal import Found, Goal
+from becbo.search.region import Array, Region
+
+# Slack that counts as zero: 4e-4 in probability at p = 0.5.
+TOLERANCE = 1e-3
+ENUMERATE = 4096  # spaces with at most so many designs are searched one by one
+EXHAUSTED = "the space is exhausted: every design has been tried, this is a repeat"
+_FRESH_DRAWS = 512
+
+
+def choose(
+    X: Array,
+    origins: list[str],
+    goal: Goal,
+    region: Region,
+    rng: np.random.Generator,
+    n_starts: int,
+) -> Found:
+    """The best point of the pool X (m, d) that can be set, is allowed, is new and in the band.
+
+    What cannot be had is given up in the order: in the band, from the pool, new.
+    """
+    X = region.snap(X)
+    usable = region.allowed(X) & region.is_new(X)
+    if usable.any():
+        kept = [origin for origin, keep in zip(origins, usable, strict=True) if keep]
+        return _best(X[usable], kept, goal, n_starts)
+    fresh = region.enumerate(ENUMERATE)
+    fresh = space_filling(region, _FRESH_DRAWS, rng) if fresh is None else fresh
+    fresh = fresh[region.allowed(fresh) & region.is_new(fresh)]
+    if len(fresh):
+        why = "every point the search found has been tried already: best of some new ones"
+        return _best(fresh, ["fresh"] * len(fresh), goal, n_starts, why)
+    allowed = X[region.allowed(X)]
+    if not len(allowed):
+        raise BecboError(
+            "no design satisfies the known constraints; check them, or add one that does"
+        )
+    return _best(allowed, ["repeat"] * len(allowed), goal, n_starts, EXHAUSTED)
+
+
+def _best(
+    X: Array, origins: list[str], goal: Goal, n_starts: int, fallback: str | None = None
+) -> Found:
+    a, g = goal.values(X)
+    inside = g >= -TOLERANCE
+    if inside.any():
+        index = int(np.argmax(np.where(inside, a, -np.inf)))
+    else:
+        index = int(np.argmax(g))
+        fallback = fallback or "no point meets the bound: the one closest to it"
+    return Found(
+        X[index],
+        float(a[index]),
+        float(g[index]),
+        bool(inside[index]),
+        n_starts,
+        origins[index],
+        fallback,
+    )

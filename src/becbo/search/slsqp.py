@@ -1,0 +1,108 @@
+"""The paper's search: starts pulled to C = 0.5 by Adam, then SLSQP from each (appendix A.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy.optimize import minimize
+
+from becbo.search.candidates import space_filling
+from becbo.search.choice import choose
+from becbo.search.goal import Found, Goal, Hints
+from becbo.search.region import Array, Region
+
+_BETAS, _EPS = (0.9, 0.999), 1e-8  # of Adam
+
+
+@dataclass(frozen=True)
+class SlsqpSearch:
+    """Maximise a(x) s.t. g(x) >= 0 as the paper describes and the released code details.
+
+    From Sobol points the ones nearest to the edge and the ones with the best acquisition are
+    pulled to the edge by Adam on the squared distance, and those that then satisfy the bound
+    start SLSQP. If a round leaves no start, it is repeated with new points.
+    """
+
+    n_space: int = 1000
+    n_edge: int = 5
+    n_best: int = 5
+    pull_rate: float = 1e-2
+    pull_enough: float = 0.02  # mean squared distance at which the pull ends
+    pull_patience: int = 10  # steps without an improvement of 1e-4
+    n_rounds: int = 5
+    max_iterations: int = 200
+
+    def maximise(self, goal: Goal, region: Region, hints: Hints, rng: np.random.Generator) -> Found:
+        """The best point found; a random one, and a note, if no start satisfies the bound."""
+        del hints  # the paper's search looks at the models only
+        for _ in range(self.n_rounds):
+            starts = self._starts(goal, region, rng)
+            if len(starts):
+                results = np.array([self._climb(goal, x, region) for x in starts])
+                names = ["SLSQP"] * len(results) + ["start"] * len(starts)
+                pool = np.vstack([results, starts])
+                return choose(pool, names, goal, region, rng, len(starts))
+        point = space_filling(region, 1, rng)
+        found = choose(point, ["random"], goal, region, rng, 0)
+        note = f"no start met the bound in {self.n_rounds} rounds: a random point"
+        return Found(found.x, found.value, found.slack, found.bound_holds, 0, "random", note)
+
+    def _starts(self, goal: Goal, region: Region, rng: np.random.Generator) -> Array:  # (k, d)
+        X = space_filling(region, self.n_space, rng)
+        a, _ = goal.values(X)
+        nearest = np.argsort(np.abs(goal.edge(X)[0]), kind="stable")[: self.n_edge]
+        best = np.argsort(-a, kind="stable")[: self.n_best]
+        pulled = self._pull(goal, X[np.concatenate([nearest, best])], region)
+        return pulled[goal.values(pulled)[1] >= 0]
+
+    def _pull(self, goal: Goal, X: Array, region: Region) -> Array:
+        """X moved towards C(x) = 0.5 by Adam on the mean squared error."""
+        m, v, lowest, stalls, t = np.zeros_like(X), np.zeros_like(X), np.inf, 0, 0
+        while stalls < self.pull_patience:
+            gap, gradient = goal.edge(X)
+            loss = float(np.mean(gap**2))
+            if loss < self.pull_enough:
+                break
+            stalls = 0 if loss < lowest - 1e-4 else stalls + 1
+            lowest, t = min(loss, lowest), t + 1
+            step = 2.0 * gap[:, None] * gradient / len(X) * region.free
+            m = _BETAS[0] * m + (1 - _BETAS[0]) * step
+            v = _BETAS[1] * v + (1 - _BETAS[1]) * step**2
+            scale = np.sqrt(v / (1 - _BETAS[1] ** t)) + _EPS
+            X = np.clip(X - self.pull_rate * m / (1 - _BETAS[0] ** t) / scale, 0.0, 1.0)
+        return X
+
+    def _climb(self, goal: Goal, x: Array, region: Region) -> Array:
+        """One SLSQP run over the free columns, from x (d,)."""
+        free = region.free
+        if not free.any():
+            return x
+
+        def at(z: Array) -> Array:  # (k,) -> (1, d)
+            full = x.copy()
+            full[free] = np.clip(z, 0.0, 1.0)
+            return full[None]
+
+        @lru_cache(maxsize=1)  # SLSQP asks for the value and for the bound separately
+        def evaluate(key: bytes) -> tuple[float, float, Array, Array]:
+            a, g, da, dg = goal.values_grad(at(np.frombuffer(key)))
+            return -float(a[0]), float(g[0]), -da[0, free], dg[0, free]
+
+        bound = {
+            "type": "ineq",
+            "fun": lambda z: evaluate(z.tobytes())[1],
+            "jac": lambda z: evaluate(z.tobytes())[3],
+        }
+        result = minimize(
+            lambda z: evaluate(z.tobytes())[0],
+            x[free],
+            jac=lambda z: evaluate(z.tobytes())[2],
+            method="SLSQP",
+            bounds=[(0.0, 1.0)] * int(free.sum()),
+            constraints=[bound],
+            options={"maxiter": self.max_iterations},
+        )
+        return at(result.x)[0] if np.all(np.isfinite(result.x)) else x
+

@@ -1,0 +1,449 @@
+"""Parameters and spaces: between what a user can set and the unit cube the models see.
+
+Every parameter owns one or more columns of the unit cube:
+
+* `Real` one column, linear or logarithmic; with `step` only the grid values exist;
+* `Integer` one column, linear or logarithmic, every value owning a cell of equal width;
+* `Categorical` one column per choice (one-hot).
+
+`decode` always returns exactly what a user can set, so `decode(encode(x)) == x` for every
+settable x, and `encode(decode(u))` is a projection.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from becbo.errors import InvalidInput
+
+Array = NDArray[np.float64]
+
+# A real value is settable to 12 digits of its range: finer differences are rounding noise.
+_REAL_DIGITS = 12
+# Above this many values a grid is searched as if it were continuous and then rounded.
+_MAX_OPTIONS = 32
+
+
+def _number(name: str, value: Any, allowed: str) -> float:
+    """`value` as a float, or an error that names it."""
+    if isinstance(value, bool | np.bool_ | str | bytes) or value is None:
+        raise InvalidInput(f"{name} = {value!r} is not a number; allowed: {allowed}")
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{name} = {value!r} is not a number; allowed: {allowed}") from None
+    if not math.isfinite(number):
+        raise InvalidInput(f"{name} = {value!r} is not finite; allowed: {allowed}")
+    return number
+
+
+def _check_name(name: Any) -> None:
+    if not isinstance(name, str) or not name:
+        raise InvalidInput(f"a parameter needs a non-empty name, got {name!r}")
+
+
+def _check_bounds(name: str, low: float, high: float, log: bool) -> None:
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise InvalidInput(f"{name}: bounds {low} .. {high} must be finite")
+    if not low < high:
+        raise InvalidInput(
+            f"{name}: low {low} must be below high {high}; leave a fixed parameter out of the space"
+        )
+    if log and low <= 0:
+        raise InvalidInput(f"{name}: a logarithmic parameter needs low > 0, got {low}")
+
+
+@dataclass(frozen=True)
+class Real:
+    """A real parameter in [low, high]; `step` keeps only low, low + step, ..."""
+
+    name: str
+    low: float
+    high: float
+    log: bool = False
+    step: float | None = None
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
+        for bound in ("low", "high"):
+            value = _number(f"{self.name}: {bound}", getattr(self, bound), "a finite number")
+            object.__setattr__(self, bound, value)
+        _check_bounds(self.name, self.low, self.high, self.log)
+        if self.step is not None:
+            if self.log:
+                raise InvalidInput(f"{self.name}: step and log exclude each other")
+            step = _number(f"{self.name}: step", self.step, "a positive number")
+            if not 0 < step <= self.high - self.low:
+                raise InvalidInput(
+                    f"{self.name}: step {step} must be positive and at most {self.high - self.low}"
+                )
+            object.__setattr__(self, "step", step)
+
+    width = 1
+
+    @property
+    def allowed(self) -> str:
+        """The range in words."""
+        steps = f" in steps of {self.step:g}" if self.step is not None else ""
+        return f"{self.low:g} .. {self.high:g}{steps}"
+
+    @property
+    def n_values(self) -> float:
+        """How many different values there are."""
+        if self.step is None:
+            return math.inf
+        return math.floor((self.high - self.low) / self.step + 1e-9) + 1
+
+    def check(self, value: Any) -> float:
+        """`value` as this parameter stores it, or an error."""
+        number = _number(self.name, value, self.allowed)
+        slip = 1e-12 * (self.high - self.low)  # forgives 0.1 + 0.2 > 0.3
+        if not self.low - slip <= number <= self.high + slip:
+            raise InvalidInput(f"{self.name} = {value!r} is outside {self.allowed}")
+        number = min(max(number, self.low), self.high)
+        if self.step is not None:
+            k = round((number - self.low) / self.step)
+            if k >= self.n_values or abs(self.low + k * self.step - number) > 1e-6 * self.step:
+                raise InvalidInput(f"{self.name} = {value!r} is not one of {self.allowed}")
+            return self._grid_value(k)
+        return number
+
+    def encode(self, value: float) -> list[float]:
+        """The unit-cube column of a checked value."""
+        if self.step is not None:
+            return [(round((value - self.low) / self.step) + 0.5) / self.n_values]
+        if self.log:
+            return [math.log(value / self.low) / math.log(self.high / self.low)]
+        return [(value - self.low) / (self.high - self.low)]
+
+    def decode(self, u: Sequence[float]) -> float:
+        """The settable value at (or nearest to) a unit-cube column."""
+        if self.step is not None:
+            return self._grid_value(_cell(u[0], int(self.n_values)))
+        if self.log:
+            value = self.low * (self.high / self.low) ** u[0]
+        else:
+            value = self.low + u[0] * (self.high - self.low)
+        return min(max(round(value, self._decimals(value)), self.low), self.high)
+
+    def snap(self, U: Array) -> Array:  # (n, 1) -> (n, 1)
+        """Columns moved to the nearest settable value (a no-op without `step`)."""
+        return U if self.step is None else _snap_cells(U, int(self.n_values))
+
+    def options(self) -> Array | None:  # (k, 1)
+        """The columns of all values, if they are few."""
+        return None if self.step is None else _cell_options(int(self.n_values))
+
+    def _grid_value(self, k: int) -> float:
+        assert self.step is not None
+        value = self.low + k * self.step
+        return min(round(value, self._decimals(value)), self.high)
+
+    def _decimals(self, value: float) -> int:
+        """Decimal places that keep `_REAL_DIGITS` digits of the range (of the value, if log)."""
+        scale = value if self.log else self.high - self.low
+        float_limit = 1e-14 * max(abs(self.low), abs(self.high))
+        return math.floor(-math.log10(max(scale * 10.0**-_REAL_DIGITS, float_limit)))
+
+
+@dataclass(frozen=True)
+class Integer:
+    """A whole number low, low + step, ... up to high."""
+
+    name: str
+    low: int
+    high: int
+    log: bool = False
+    step: int = 1
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
+        for field in ("low", "high", "step"):
+            value = _number(f"{self.name}: {field}", getattr(self, field), "a whole number")
+            if value != math.floor(value):
+                raise InvalidInput(f"{self.name}: {field} {value} must be a whole number")
+            object.__setattr__(self, field, int(value))
+        _check_bounds(self.name, self.low, self.high, self.log)
+        if self.step < 1 or self.step > self.high - self.low:
+            raise InvalidInput(
+                f"{self.name}: step {self.step} must be between 1 and {self.high - self.low}"
+            )
+        if self.log and self.step != 1:
+            raise InvalidInput(f"{self.name}: step and log exclude each other")
+
+    width = 1
+
+    @property
+    def allowed(self) -> str:
+        """The range in words."""
+        steps = f" in steps of {self.step}" if self.step != 1 else ""
+        return f"whole numbers {self.low} .. {self.high}{steps}"
+
+    @property
+    def n_values(self) -> float:
+        """How many different values there are."""
+        return (self.high - self.low) // self.step + 1
+
+    def check(self, value: Any) -> int:
+        """`value` as this parameter stores it, or an error."""
+        number = _number(self.name, value, self.allowed)
+        if number != math.floor(number):
+            raise InvalidInput(f"{self.name} = {value!r} is not a whole number; {self.allowed}")
+        if not self.low <= number <= self.high:
+            raise InvalidInput(f"{self.name} = {value!r} is outside {self.allowed}")
+        if (int(number) - self.low) % self.step:
+            raise InvalidInput(f"{self.name} = {value!r} is not one of {self.allowed}")
+        return int(number)
+
+    def encode(self, value: int) -> list[float]:
+        """The unit-cube column of a checked value."""
+        if self.log:
+            low, high = self.low - 0.5, self.high + 0.5
+            return [math.log(value / low) / math.log(high / low)]
+        return [((value - self.low) // self.step + 0.5) / self.n_values]
+
+    def decode(self, u: Sequence[float]) -> int:
+        """The value whose cell holds a unit-cube column."""
+        if self.log:
+            low, high = self.low - 0.5, self.high + 0.5
+            value = math.floor(low * (high / low) ** u[0] + 0.5)
+            return min(max(value, self.low), self.high)
+        return self.low + self.step * _cell(u[0], int(self.n_values))
+
+    def snap(self, U: Array) -> Array:  # (n, 1) -> (n, 1)
+        """Columns moved to the value whose cell they are in."""
+        if not self.log:
+            return _snap_cells(U, int(self.n_values))
+        low, high = self.low - 0.5, self.high + 0.5
+        values = np.clip(np.floor(low * (high / low) ** U + 0.5), self.low, self.high)
+        return np.asarray(np.log(values / low) / math.log(high / low))
+
+    def options(self) -> Array | None:  # (k, 1)
+        """The columns of all values, if they are few."""
+        if self.n_values > _MAX_OPTIONS:
+            return None
+        values = range(self.low, self.high + 1, self.step)
+        return np.array([self.encode(value) for value in values])
+
+
+@dataclass(frozen=True)
+class Categorical:
+    """One of several choices without an order."""
+
+    name: str
+    choices: tuple[Any, ...]
+
+    def __init__(self, name: str, choices: Iterable[Any]) -> None:
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "choices", tuple(choices))
+        _check_name(name)
+        if len(self.choices) < 2:
+            raise InvalidInput(
+                f"{name}: needs at least two choices, got {list(self.choices)}; "
+                "leave a fixed parameter out of the space"
+            )
+        for i, choice in enumerate(self.choices):
+            if any(_same_choice(choice, other) for other in self.choices[:i]):
+                raise InvalidInput(f"{name}: choice {choice!r} is listed twice")
+
+    @property
+    def width(self) -> int:
+        """One column per choice."""
+        return len(self.choices)
+
+    @property
+    def allowed(self) -> str:
+        """The choices in words."""
+        return "one of " + ", ".join(repr(choice) for choice in self.choices)
+
+    @property
+    def n_values(self) -> float:
+        """How many different values there are."""
+        return len(self.choices)
+
+    def check(self, value: Any) -> Any:
+        """The choice equal to `value`, or an error."""
+        for choice in self.choices:
+            if _same_choice(choice, value):
+                return choice
+        raise InvalidInput(f"{self.name} = {value!r} is not {self.allowed}")
+
+    def encode(self, value: Any) -> list[float]:
+        """One-hot columns."""
+        return [1.0 if _same_choice(choice, value) else 0.0 for choice in self.choices]
+
+    def decode(self, u: Sequence[float]) -> Any:
+        """The choice with the largest column."""
+        return self.choices[int(np.argmax(u))]
+
+    def snap(self, U: Array) -> Array:  # (n, k) -> (n, k)
+        """Columns moved to the nearest one-hot row."""
+        return np.eye(self.width)[np.argmax(U, axis=1)]
+
+    def options(self) -> Array | None:  # (k, k)
+        """The columns of all choices."""
+        return np.eye(self.width)
+
+
+Parameter = Real | Integer | Categorical
+
+
+def _same_choice(a: Any, b: Any) -> bool:
+    """Equality that keeps True apart from 1, as a user who lists both would expect."""
+    return isinstance(a, bool) == isinstance(b, bool | np.bool_) and bool(a == b)
+
+
+def _cell(u: float, n: int) -> int:
+    return min(max(math.floor(u * n), 0), n - 1)
+
+
+def _snap_cells(U: Array, n: int) -> Array:
+    return np.asarray((np.clip(np.floor(U * n), 0, n - 1) + 0.5) / n)
+
+
+def _cell_options(n: int) -> Array | None:
+    return None if n > _MAX_OPTIONS else ((np.arange(n) + 0.5) / n)[:, None]
+
+
+@dataclass(frozen=True)
+class LinearConstraint:
+    """lower <= sum of coefficient * parameter <= upper, over Real and Integer parameters."""
+
+    coefficients: Mapping[str, float]
+    upper: float = math.inf
+    lower: float = -math.inf
+
+    def __call__(self, params: Mapping[str, Any]) -> bool:
+        """Whether `params` satisfy it."""
+        total = math.fsum(c * params[name] for name, c in self.coefficients.items())
+        return self.lower <= total <= self.upper
+
+
+Constraint = Callable[[Mapping[str, Any]], bool]
+
+
+class Space:
+    """An ordered set of parameters, with constraints on them that are known in advance.
+
+    A constraint is a `LinearConstraint` or any callable of the params dict that returns
+    whether the design is allowed. No proposal ever violates one.
+    """
+
+    def __init__(
+        self, parameters: Sequence[Parameter], constraints: Sequence[Constraint] = ()
+    ) -> None:
+        self.parameters = tuple(parameters)
+        self.constraints = tuple(constraints)
+        if not self.parameters:
+            raise InvalidInput("a space needs at least one parameter")
+        for parameter in self.parameters:
+            if not isinstance(parameter, Parameter):
+                raise InvalidInput(f"{parameter!r} is not a Real, Integer or Categorical")
+        names = [p.name for p in self.parameters]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise InvalidInput(f"parameter {twice!r} is defined twice")
+        self.names = tuple(names)
+        ends = np.cumsum([p.width for p in self.parameters]).tolist()
+        self.columns = tuple(
+            slice(end - p.width, end) for p, end in zip(self.parameters, ends, strict=True)
+        )
+        self.dim: int = ends[-1]  # columns of the unit cube
+        self.size = math.prod(p.n_values for p in self.parameters)  # inf with a Real
+        for constraint in self.constraints:
+            self._check_constraint(constraint)
+
+    def __repr__(self) -> str:
+        return f"Space({list(self.parameters)!r}, constraints={list(self.constraints)!r})"
+
+    def validate(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """`params` in order and in their own types, or an error that names what is wrong."""
+        if not isinstance(params, Mapping):
+            raise InvalidInput(f"params must be a dict of name: value, got {params!r}")
+        missing = [name for name in self.names if name not in params]
+        unknown = [name for name in params if name not in self.names]
+        if missing or unknown:
+            parts = [f"missing {missing}"] * bool(missing) + [f"unknown {unknown}"] * bool(unknown)
+            raise InvalidInput(f"params have {' and '.join(parts)}; expected {list(self.names)}")
+        return {p.name: p.check(params[p.name]) for p in self.parameters}
+
+    def encode(self, rows: Sequence[Mapping[str, Any]]) -> Array:  # (n, dim)
+        """Validated params to points of the unit cube."""
+        X = [[u for p in self.parameters for u in p.encode(row[p.name])] for row in rows]
+        return np.array(X, dtype=float).reshape(len(rows), self.dim)
+
+    def decode(self, X: Array) -> list[dict[str, Any]]:  # (n, dim)
+        """Points of the unit cube to params a user can set."""
+        pairs = list(zip(self.parameters, self.columns, strict=True))
+        return [{p.name: p.decode(row[cols]) for p, cols in pairs} for row in X.tolist()]
+
+    def snap(self, X: Array) -> Array:  # (n, dim) -> (n, dim)
+        """Grid and categorical columns moved to settable values."""
+        pairs = zip(self.parameters, self.columns, strict=True)
+        return np.hstack([p.snap(X[:, cols]) for p, cols in pairs])
+
+    def options(self) -> list[tuple[slice, Array | None]]:
+        """Per grid or categorical parameter: its columns and, if few, all its values."""
+        pairs = zip(self.parameters, self.columns, strict=True)
+        return [(cols, p.options()) for p, cols in pairs if math.isfinite(p.n_values)]
+
+    def is_allowed(self, params: Mapping[str, Any]) -> bool:
+        """Whether the known constraints hold for validated params."""
+        return all(constraint(params) for constraint in self.constraints)
+
+    def allowed(self, X: Array) -> NDArray[np.bool_]:  # (n,)
+        """Whether the known constraints hold at what each point decodes to."""
+        if not self.constraints:
+            return np.ones(len(X), dtype=bool)
+        return np.array([self.is_allowed(params) for params in self.decode(X)], dtype=bool)
+
+    def polytope(self) -> tuple[Array, Array]:  # (m, dim), (m,)
+        """The linear constraints as A u <= b on the unit cube."""
+        rows, bounds = [], []
+        for constraint in self.constraints:
+            if isinstance(constraint, LinearConstraint):
+                a, offset = self._affine(constraint)
+                rows += [a, -a]
+                bounds += [constraint.upper - offset, offset - constraint.lower]
+        keep = [i for i, bound in enumerate(bounds) if math.isfinite(bound)]
+        A = np.array([rows[i] for i in keep]).reshape(len(keep), self.dim)
+        return A, np.array([bounds[i] for i in keep])
+
+    def _affine(self, constraint: LinearConstraint) -> tuple[Array, float]:
+        """Coefficients and offset of a linear constraint in unit-cube columns."""
+        a, offset = np.zeros(self.dim), 0.0
+        for p, cols in zip(self.parameters, self.columns, strict=True):
+            if (c := constraint.coefficients.get(p.name)) is not None:
+                assert not isinstance(p, Categorical)
+                values = p.decode([0.0]), p.decode([1.0])
+                ends = p.encode(values[0])[0], p.encode(values[1])[0]
+                slope = (values[1] - values[0]) / (ends[1] - ends[0])
+                a[cols] = c * slope
+                offset += c * (values[0] - slope * ends[0])
+        return a, offset
+
+    def _check_constraint(self, constraint: Constraint) -> None:
+        if not callable(constraint):
+            raise InvalidInput(
+                f"constraint {constraint!r} is neither a LinearConstraint nor a callable of params"
+            )
+        if not isinstance(constraint, LinearConstraint):
+            return
+        kinds = dict(zip(self.names, self.parameters, strict=True))
+        for name in constraint.coefficients:
+            p = kinds.get(name)
+            if p is None:
+                raise InvalidInput(
+                    f"linear constraint on unknown parameter {name!r}; expected {list(self.names)}"
+                )
+            if isinstance(p, Categorical) or p.log:
+                raise InvalidInput(
+                    f"linear constraint on {name!r}: it must be a Real or Integer without log; "
+                    "use a callable constraint instead"
+                )

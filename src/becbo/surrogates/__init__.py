@@ -1,0 +1,1 @@
+"""Models of the value and of the chance to work: arrays in, model out."""

@@ -1,0 +1,95 @@
+"""What every model of the value and every model of feasibility can do."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+Array = NDArray[np.float64]
+
+
+class Regressor(Protocol):
+    """A fitted model of the value (to be maximised)."""
+
+    def predict(self, X: Array) -> tuple[Array, Array]:  # (m, d) -> (m,), (m,)
+        """Posterior mean and standard deviation."""
+        ...
+
+    def predict_grad(self, X: Array) -> tuple[Array, Array, Array, Array]:
+        """Mean (m,), std (m,) and their input gradients (m, d), (m, d)."""
+        ...
+
+    def believe(self, X: Array) -> Regressor:
+        """The model after seeing its own mean at pending points X."""
+        ...
+
+
+class FeasibilityModel(Protocol):
+    """A fitted model of C(x), the probability of working.
+
+    The score u(x) is the probit of C(x): C = Phi(u). It keeps a usable slope where C itself
+    is 0 or 1 to machine precision. The spread w(x) is sigma_E, half the width of the
+    one-sigma band in probability.
+    """
+
+    def score(self, X: Array) -> tuple[Array, Array]:  # (m, d) -> (m,), (m,)
+        """Score u and spread w."""
+        ...
+
+    def score_grad(self, X: Array) -> tuple[Array, Array, Array, Array]:
+        """u (m,), w (m,) and their input gradients (m, d), (m, d)."""
+        ...
+
+    def band(self, X: Array) -> tuple[Array, Array]:  # (m,), (m,)
+        """Lower and upper end of the one-sigma band of C."""
+        ...
+
+    def believe(self, X: Array) -> FeasibilityModel:
+        """The model after seeing what it expects at pending points X."""
+        ...
+
+
+class LatentModel(FeasibilityModel, Protocol):
+    """A feasibility model with a Gaussian latent g(x): feasible where g >= 0."""
+
+    def latent(self, X: Array) -> tuple[Array, Array]:
+        """Latent mean and standard deviation."""
+        ...
+
+    def latent_grad(self, X: Array) -> tuple[Array, Array, Array, Array]:
+        """Latent mean, std and their input gradients."""
+        ...
+
+
+def normal_pdf(z: Array) -> Array:
+    """Density of the standard normal."""
+    return np.asarray(np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi))
+
+
+def probit_score(mean: Array, std: Array) -> tuple[Array, Array]:
+    """(u, w) of a Gaussian latent under the probit likelihood.
+
+    C = E[Phi(g)] = Phi(mean / sqrt(1 + std^2)), and the paper's
+    sigma_E = (Phi(mean + std) - Phi(mean - std)) / 2 (appendix A.1.2).
+    """
+    return mean / np.sqrt(1 + std**2), (ndtr(mean + std) - ndtr(mean - std)) / 2
+
+
+def probit_score_grad(
+    mean: Array, std: Array, dmean: Array, dstd: Array
+) -> tuple[Array, Array, Array, Array]:
+    """`probit_score` with input gradients (m, d)."""
+    u, w = probit_score(mean, std)
+    norm = np.sqrt(1 + std**2)
+    du = dmean / norm[:, None] - (u * std / norm**2)[:, None] * dstd
+    up, down = normal_pdf(mean + std), normal_pdf(mean - std)
+    dw = ((up - down)[:, None] * dmean + (up + down)[:, None] * dstd) / 2
+    return u, w, du, dw
+
+
+def probit_band(mean: Array, std: Array) -> tuple[Array, Array]:
+    """[Phi(mean - std), Phi(mean + std)]."""
+    return ndtr(mean - std), ndtr(mean + std)

@@ -1,0 +1,275 @@
+"""Probit Gaussian process classifier by expectation propagation (EP).
+
+Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006 (R&W), section 3.6 and
+algorithms 3.5, 3.6 and 5.2, with all sites updated at once and the cavity formulas rewritten
+so that they stay accurate for a latent variance of 1e8.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import erfcx, log_ndtr
+
+from becbo.surrogates.base import Array, probit_band, probit_score, probit_score_grad
+from becbo.surrogates.gp import informative_subset
+from becbo.surrogates.hyper import Range, fixed, map_estimate, typical_theta
+from becbo.surrogates.kernels import (
+    Kernel,
+    input_gradient,
+    matern52,
+    scale_gradient,
+    squared_distance,
+)
+from becbo.surrogates.linalg import backward, cholesky, extend, forward, inverse
+
+_MAX_SWEEPS = 40
+_TOLERANCE = 1e-4  # of log Z, in nats
+_MIN_DAMPING = 0.3
+_NUGGET = 1e-9  # share of the kernel variance on the diagonal
+_BELIEF_NOISE = 1e-4  # share of the kernel variance left at a pending point
+
+
+@dataclass(frozen=True)
+class GPClassifier:
+    """Settings of the classifier: kernel, hyperparameter ranges, effort.
+
+    The prior of the latent is `scale` times (kernel + bias), `bias` standing for an unknown
+    constant mean. With a large fixed `scale` the probit likelihood is almost noise-free and
+    the classifier interpolates its labels; that is what a search at the edge needs, because
+    otherwise failures beside the best design outvote its success.
+    `ard=False` uses one length scale for all inputs, as the paper's GP classifier does.
+    """
+
+    kernel: Kernel = matern52
+    ard: bool = True
+    lengthscale: Range = Range(0.3, 0.02, 30.0, spread=1.0)
+    scale: Range = fixed(1e8)
+    bias: float = 1.0
+    scale_with_dim: bool = True
+    n_iterations: int = 20
+    n_warm_iterations: int = 0
+    max_points: int = 256  # hyperparameters are learned from at most this many points
+
+    def fit(
+        self, X: Array, feasible: Array, rng: object = None, start: GPClassifierModel | None = None
+    ) -> GPClassifierModel:
+        """Model of the labels (n,) at X (n, d); `start` is a fit to the first of these points."""
+        del rng  # the fit is deterministic; the argument is part of the shared signature
+        labels = np.where(feasible, 1.0, -1.0)
+        theta, sites = self._start(X, labels, start)
+        is_one_class = abs(labels.sum()) == len(labels)
+        n_iterations = self.n_iterations if start is None else self.n_warm_iterations
+        if n_iterations and not is_one_class:  # one class says nothing about length scales
+            subset = informative_subset(labels, self.max_points)
+            evidence = Evidence(X[subset], labels[subset], self, sites[subset])
+            theta = map_estimate(evidence, self._ranges(X.shape[1]), theta, n_iterations)
+        K = prior_covariance(theta, X, self.kernel, self.bias)[0]
+        return condition(theta, X, expectation_propagation(K, labels, sites), K, self)
+
+    def _start(
+        self, X: Array, labels: Array, start: GPClassifierModel | None
+    ) -> tuple[Array, Array]:
+        """Hyperparameters (p,) and sites (n, 2) to begin from; new points start without a site."""
+        sites = np.zeros((len(X), 2))
+        if start is None:
+            return typical_theta(self._ranges(X.shape[1])), sites
+        sites[: len(start.sites)] = start.sites
+        return start.theta, sites
+
+    def _ranges(self, d: int) -> list[Range]:
+        factor = np.sqrt(d) if self.scale_with_dim else 1.0
+        return [self.lengthscale.scaled(factor)] * (d if self.ard else 1) + [self.scale]
+
+
+@dataclass(frozen=True)
+class GPClassifierModel:
+    """A fitted classifier: Gaussian latent g(x), C(x) = E[Phi(g(x))]."""
+
+    settings: GPClassifier
+    theta: Array  # (d + 1,) or (2,): logarithms of length scales and kernel variance
+    X: Array  # (n, d)
+    sites: Array  # (n, 2) precision tau and precision-mean nu of the Gaussian sites
+    L: Array  # (n, n) factor of B = I + S K S, S = sqrt(tau)
+    weights: Array  # (n,) the latent mean is k(x) @ weights
+
+    @property
+    def scales(self) -> Array:  # (d,)
+        """Length scales."""
+        return np.broadcast_to(np.exp(self.theta[:-1]), self.X.shape[1:])
+
+    @property
+    def variance(self) -> float:
+        """Kernel variance of the latent."""
+        return float(np.exp(self.theta[-1]))
+
+    def latent(self, X: Array) -> tuple[Array, Array]:  # (m, d) -> (m,), (m,)
+        """Latent mean and standard deviation (R&W eq. 3.60 and 3.61)."""
+        k, _ = self._cross(X)
+        V = forward(self.L, (k * np.sqrt(self.sites[:, 0])).T)
+        return k @ self.weights, self._std(V)
+
+    def latent_grad(self, X: Array) -> tuple[Array, Array, Array, Array]:
+        """Latent mean (m,), std (m,) and their input gradients (m, d), (m, d)."""
+        k, dk = self._cross(X)
+        root = np.sqrt(self.sites[:, 0])
+        V = forward(self.L, (k * root).T)
+        std = self._std(V)
+        dmean = input_gradient(X, self.X, self.scales, dk * self.weights)
+        pull = backward(self.L, V).T * root
+        dstd = -input_gradient(X, self.X, self.scales, dk * pull) / std[:, None]
+        return k @ self.weights, std, dmean, dstd
+
+    def score(self, X: Array) -> tuple[Array, Array]:  # (m, d) -> (m,), (m,)
+        """Score u with C = Phi(u), and spread w = sigma_E."""
+        return probit_score(*self.latent(X))
+
+    def score_grad(self, X: Array) -> tuple[Array, Array, Array, Array]:
+        """u (m,), w (m,) and their input gradients (m, d), (m, d)."""
+        return probit_score_grad(*self.latent_grad(X))
+
+    def band(self, X: Array) -> tuple[Array, Array]:  # (m,), (m,)
+        """[Phi(mean - std), Phi(mean + std)] of the latent."""
+        return probit_band(*self.latent(X))
+
+    def believe(self, X: Array) -> GPClassifierModel:
+        """The model after seeing its own latent mean at X: same mean, less uncertainty."""
+        # A Gaussian site at the latent mean has no innovation, so its weight is zero.
+        precision = np.full(len(X), 1.0 / (_BELIEF_NOISE * self.variance))
+        root, new_root = np.sqrt(self.sites[:, 0]), np.sqrt(precision)
+        cross = root[:, None] * self._cross(X)[0].T * new_root
+        block = new_root[:, None] * self._prior(X) * new_root + np.eye(len(X))
+        new_sites = np.column_stack([precision, precision * self.latent(X)[0]])
+        return replace(
+            self,
+            X=np.vstack([self.X, X]),
+            sites=np.vstack([self.sites, new_sites]),
+            L=extend(self.L, cross, block),
+            weights=np.append(self.weights, np.zeros(len(X))),
+        )
+
+    def _cross(self, X: Array) -> tuple[Array, Array]:  # (m, n), (m, n)
+        """Covariance of the latent at X and at the data, and its slope d/dr2."""
+        k, dk = self.settings.kernel(squared_distance(X, self.X, self.scales))
+        return self.variance * (k + self.settings.bias), self.variance * dk
+
+    def _prior(self, X: Array) -> Array:
+        return prior_covariance(self.theta, X, self.settings.kernel, self.settings.bias)[0]
+
+    def _std(self, V: Array) -> Array:
+        total = self.variance * (1.0 + self.settings.bias)
+        variance = total - np.einsum("ij,ij->j", V, V)
+        return np.asarray(np.sqrt(np.maximum(variance, _NUGGET * self.variance)))
+
+
+def prior_covariance(
+    theta: Array, X: Array, kernel: Kernel, bias: float
+) -> tuple[Array, Array]:  # (n, n), (n, n)
+    """Prior covariance of the latent at X and its slope d/dr2."""
+    variance = np.exp(theta[-1])
+    scales = np.broadcast_to(np.exp(theta[:-1]), X.shape[1:])
+    k, dk = kernel(squared_distance(X, X, scales))
+    K = variance * (k + bias)
+    K.flat[:: len(X) + 1] += _NUGGET * variance
+    return K, variance * dk
+
+
+def mills(z: Array) -> Array:
+    """phi(z) / Phi(z), accurate for very negative z."""
+    return np.asarray(np.sqrt(2 / np.pi) / erfcx(-z / np.sqrt(2)))
+
+
+def expectation_propagation(K: Array, labels: Array, sites: Array) -> Array:
+    """Converged sites (n, 2) for prior covariance K (n, n) and labels -1/+1 (n,).
+
+    Parallel updates at full step; the step shrinks whenever log Z falls by more than a nat.
+    """
+    damping, last = 1.0, -np.inf
+    for _ in range(_MAX_SWEEPS):
+        mean, variance, L = site_posterior(K, sites)
+        new, log_z = tilted_sites(labels, mean, variance, sites, L)
+        if log_z < last - 1.0:
+            damping = max(_MIN_DAMPING, 0.7 * damping)
+        elif abs(log_z - last) < _TOLERANCE:
+            return sites
+        last = log_z
+        sites = sites + damping * (new - sites)
+    return sites
+
+
+def site_posterior(K: Array, sites: Array) -> tuple[Array, Array, Array]:
+    """Marginal posterior mean (n,), variance (n,) and factor L of B (R&W eq. 3.67, 3.68)."""
+    root = np.sqrt(sites[:, 0])
+    B = root[:, None] * K * root
+    B.flat[:: len(K) + 1] += 1.0
+    L = cholesky(B)
+    V = forward(L, root[:, None] * K)
+    nu = sites[:, 1]
+    return K @ nu - V.T @ (V @ nu), np.diagonal(K) - np.einsum("ij,ij->j", V, V), L
+
+
+def tilted_sites(
+    labels: Array, mean: Array, variance: Array, sites: Array, L: Array
+) -> tuple[Array, float]:
+    """Sites (n, 2) that match the tilted moments, and log Z of the present ones.
+
+    Cavity: R&W eq. 3.56; moments: eq. 3.58, solved for the new site so that no difference of
+    nearly equal precisions is taken; log Z: eq. 3.65 (as in eq. 3.73 and 3.74).
+    """
+    tau, nu = sites.T
+    cavity_precision = np.maximum(1.0 / variance - tau, 1e-300)
+    cavity_var = 1.0 / cavity_precision
+    cavity_mean = cavity_var * (mean / variance - nu)
+    norm = np.sqrt(1.0 + cavity_var)
+    z = labels * cavity_mean / norm
+    ratio = mills(z)
+    curvature = np.maximum(ratio * (z + ratio), 0.0) / (1.0 + cavity_var)
+    shrink = np.maximum(1.0 - cavity_var * curvature, 1e-12)
+    new = np.column_stack(
+        [curvature / shrink, (labels * ratio / norm + cavity_mean * curvature) / shrink]
+    )
+    total = cavity_precision + tau
+    log_z = (
+        log_ndtr(z).sum()
+        + 0.5 * np.log1p(tau * cavity_var).sum()
+        - np.log(np.diagonal(L)).sum()
+        + 0.5 * (nu @ mean - (nu**2 / total).sum())
+        + 0.5 * (cavity_mean * cavity_precision * (tau * cavity_mean - 2 * nu) / total).sum()
+    )
+    return new, float(log_z)
+
+
+class Evidence:
+    """theta -> (-log Z, gradient), warm-starting EP from the sites of the last call."""
+
+    def __init__(self, X: Array, labels: Array, settings: GPClassifier, sites: Array) -> None:
+        self.X, self.labels, self.settings, self.sites = X, labels, settings, sites
+
+    def __call__(self, theta: Array) -> tuple[float, Array]:
+        """R&W eq. 5.27: at EP's fixed point only the explicit dependence on theta counts."""
+        K, dk = prior_covariance(theta, self.X, self.settings.kernel, self.settings.bias)
+        self.sites = expectation_propagation(K, self.labels, self.sites)
+        mean, variance, L = site_posterior(K, self.sites)
+        log_z = tilted_sites(self.labels, mean, variance, self.sites, L)[1]
+        root = np.sqrt(self.sites[:, 0])
+        W = root[:, None] * inverse(L) * root
+        weights = self.sites[:, 1] - W @ (K @ self.sites[:, 1])
+        W -= np.outer(weights, weights)
+        scales = np.broadcast_to(np.exp(theta[:-1]), self.X.shape[1:])
+        by_scale = 0.5 * scale_gradient(self.X, scales, W * dk)
+        by_scale = by_scale if self.settings.ard else by_scale.sum(keepdims=True)
+        return -log_z, np.append(by_scale, 0.5 * np.vdot(W, K))
+
+
+def condition(
+    theta: Array, X: Array, sites: Array, K: Array, settings: GPClassifier
+) -> GPClassifierModel:
+    """The model with hyperparameters theta and converged sites (n, 2)."""
+    root = np.sqrt(sites[:, 0])
+    B = root[:, None] * K * root
+    B.flat[:: len(K) + 1] += 1.0
+    L = cholesky(B)
+    inner = root * (K @ sites[:, 1])
+    weights = sites[:, 1] - root * backward(L, forward(L, inner[:, None]))[:, 0]
+    return GPClassifierModel(settings, theta, X, sites, L, weights)

@@ -1,0 +1,51 @@
+"""Cholesky factors and triangular solves, without the checks of the general routines."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg.blas import dtrsm
+from scipy.linalg.lapack import dpotrf, dpotri
+
+from becbo.errors import BecboError
+from becbo.surrogates.base import Array
+
+_FIRST_JITTER, _JITTER_FACTOR, _N_JITTERS = 1e-10, 100.0, 6
+
+
+def cholesky(K: Array) -> Array:  # (n, n) -> (n, n) lower
+    """Lower factor of K, with as little jitter on the diagonal as it takes."""
+    jitter = 0.0
+    scale = float(np.mean(np.diagonal(K)))
+    for _ in range(_N_JITTERS + 1):
+        L, info = dpotrf(K + jitter * scale * np.eye(len(K)) if jitter else K, lower=1, clean=1)
+        if info == 0:
+            return np.asarray(L)
+        jitter = jitter * _JITTER_FACTOR or _FIRST_JITTER
+    raise BecboError(f"a {K.shape} covariance is not positive definite; please report the data")
+
+
+def forward(L: Array, B: Array) -> Array:  # (n, n), (n, m) -> (n, m)
+    """L^-1 B."""
+    return np.asarray(dtrsm(1.0, L, B, lower=1))
+
+
+def backward(L: Array, B: Array) -> Array:  # (n, n), (n, m) -> (n, m)
+    """L^-T B."""
+    return np.asarray(dtrsm(1.0, L, B, lower=1, trans_a=1))
+
+
+def inverse(L: Array) -> Array:  # (n, n) -> (n, n)
+    """(L L^T)^-1, symmetric."""
+    half, _ = dpotri(L, lower=1)
+    return np.asarray(np.tril(half) + np.tril(half, -1).T)
+
+
+def extend(L: Array, cross: Array, block: Array) -> Array:
+    """Factor of [[L L^T, cross], [cross^T, block]] from L; cross (n, p), block (p, p)."""
+    n, p = cross.shape
+    below = forward(L, cross).T
+    out = np.zeros((n + p, n + p), order="F")
+    out[:n, :n] = L
+    out[n:, :n] = below
+    out[n:, n:] = cholesky(block - below @ below.T)
+    return out
