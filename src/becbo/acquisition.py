@@ -106,7 +106,7 @@ class UpperConfidenceBound:
     def values(self, X: Array) -> Array:
         """UCB (m,)."""
         mean, std = self.regressor.predict(X)
-        return mean + np.sqrt(self.beta) * std
+        return np.asarray(mean + np.sqrt(self.beta) * std)
 
     def values_grad(self, X: Array) -> tuple[Array, Array]:
         """UCB (m,) and its gradient (m, d)."""

@@ -13,11 +13,7 @@ from becbo.surrogates.base import Array, FeasibilityModel, LatentModel, normal_p
 
 
 class Band(Protocol):
-    """A rule for where to search."""
-
-    def draw(self, d: int, rng: np.random.Generator) -> Band:
-        """The rule for the next proposal in d dimensions; most rules return themselves."""
-        ...
+    """Where one search may go."""
 
     def slack(self, model: FeasibilityModel, X: Array) -> Array:  # (m,)
         """g(x), at least 0 inside."""
@@ -28,8 +24,16 @@ class Band(Protocol):
         ...
 
 
+class BandRule(Protocol):
+    """How the band of each proposal is chosen; most bands are their own rule."""
+
+    def draw(self, d: int, rng: np.random.Generator) -> Band:
+        """The band for the next proposal in d dimensions."""
+        ...
+
+
 class _Fixed:
-    """A rule that is the same for every proposal."""
+    """A band that is the same for every proposal."""
 
     def draw(self, d: int, rng: np.random.Generator) -> Band:
         return cast(Band, self)

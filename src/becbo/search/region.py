@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -45,12 +46,19 @@ class Region:
         """Whether each point differs from every taken one."""
         if not len(self.taken):
             return np.ones(len(X), dtype=bool)
-        gaps = np.abs(X[:, None, :] - self.taken[None, :, :]).max(axis=2)
-        return np.asarray(gaps.min(axis=1) > SAME)
+        return np.asarray(cdist(X, self.taken, "chebyshev").min(axis=1) > SAME)
 
     def enumerate(self, limit: int) -> Array | None:  # (size, dim)
         """Every design, if all columns are grids and there are at most `limit` of them."""
-        if self.size > limit or any(values is None for _, values in self.options):
+        if self.size > limit:
             return None
-        values = [v for _, v in self.options if v is not None]
+        values = [
+            self._values(columns, limit) if few is None else few for columns, few in self.options
+        ]
         return np.array([np.concatenate(row) for row in itertools.product(*values)])
+
+    def _values(self, columns: slice, limit: int) -> Array:  # (k, 1)
+        """All values of a grid of at most `limit`: what a fine ruler is rounded to."""
+        # The cells of a logarithmic grid are narrower than 1 / limit, but not by this much.
+        ruler = np.repeat(np.linspace(0.0, 1.0, 32 * limit)[:, None], self.dim, axis=1)
+        return np.unique(self.snap(ruler)[:, columns], axis=0)

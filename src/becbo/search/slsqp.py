@@ -105,4 +105,3 @@ class SlsqpSearch:
             options={"maxiter": self.max_iterations},
         )
         return at(result.x)[0] if np.all(np.isfinite(result.x)) else x
-

@@ -18,7 +18,7 @@ from becbo.surrogates.kernels import (
     scale_gradient,
     squared_distance,
 )
-from becbo.surrogates.linalg import backward, cholesky, extend, forward, inverse
+from becbo.surrogates.linalg import backward, cholesky, extend, forward, inverse, whitener
 
 # Standard deviations below this share of the prior one are rounding errors.
 _MIN_STD = 1e-9
@@ -71,7 +71,7 @@ class GPModel:
     theta: Array  # (d + 2,) logarithms of length scales, kernel variance, noise
     nugget: float
     X: Array  # (n, d)
-    L: Array  # (n, n) factor of the covariance of the data
+    W: Array  # (n, n) whitener of the data: W K W^T = I for their covariance K
     weights: Array  # (n,) covariance^-1 (z - mean)
     mean: float  # of the prior, in standardised units
     shift: float
@@ -90,18 +90,18 @@ class GPModel:
     def predict(self, X: Array) -> tuple[Array, Array]:  # (m, d) -> (m,), (m,)
         """Posterior mean and standard deviation of the noise-free value."""
         k = self.variance * self.kernel(squared_distance(X, self.X, self.scales))[0]
-        V = forward(self.L, k.T)
-        std = self._std(self.variance - np.einsum("ij,ij->j", V, V))
+        V = k @ self.W.T
+        std = self._std(self.variance - np.einsum("ij,ij->i", V, V))
         return self.shift + self.unit * (self.mean + k @ self.weights), self.unit * std
 
     def predict_grad(self, X: Array) -> tuple[Array, Array, Array, Array]:
         """Mean (m,), std (m,) and their input gradients (m, d), (m, d)."""
         k, dk = self.kernel(squared_distance(X, self.X, self.scales))
         k, dk = self.variance * k, self.variance * dk
-        V = forward(self.L, k.T)
-        std = self._std(self.variance - np.einsum("ij,ij->j", V, V))
+        V = k @ self.W.T
+        std = self._std(self.variance - np.einsum("ij,ij->i", V, V))
         dmean = input_gradient(X, self.X, self.scales, dk * self.weights)
-        dvar = -2.0 * input_gradient(X, self.X, self.scales, dk * backward(self.L, V).T)
+        dvar = -2.0 * input_gradient(X, self.X, self.scales, dk * (V @ self.W))
         mean = self.shift + self.unit * (self.mean + k @ self.weights)
         return mean, self.unit * std, self.unit * dmean, self.unit * dvar / (2 * std[:, None])
 
@@ -113,7 +113,7 @@ class GPModel:
         return replace(
             self,
             X=np.vstack([self.X, X]),
-            L=extend(self.L, cross, block),
+            W=extend(self.W, cross, block),
             weights=np.append(self.weights, np.zeros(len(X))),
         )
 
@@ -164,7 +164,7 @@ def condition(
     """The posterior with hyperparameters theta, given standardised values z (n,)."""
     L = cholesky(covariance(theta, X, kernel, nugget)[0])
     mean, weights = _mean_and_weights(L, z)
-    return GPModel(kernel, theta, nugget, X, L, weights, mean, shift, unit)
+    return GPModel(kernel, theta, nugget, X, whitener(L), weights, mean, shift, unit)
 
 
 def _mean_and_weights(L: Array, z: Array) -> tuple[float, Array]:

@@ -22,7 +22,7 @@ from becbo.surrogates.kernels import (
     scale_gradient,
     squared_distance,
 )
-from becbo.surrogates.linalg import backward, cholesky, extend, forward, inverse
+from becbo.surrogates.linalg import cholesky, extend, forward, inverse, whitener
 
 _MAX_SWEEPS = 40
 _TOLERANCE = 1e-4  # of log Z, in nats
@@ -91,7 +91,7 @@ class GPClassifierModel:
     theta: Array  # (d + 1,) or (2,): logarithms of length scales and kernel variance
     X: Array  # (n, d)
     sites: Array  # (n, 2) precision tau and precision-mean nu of the Gaussian sites
-    L: Array  # (n, n) factor of B = I + S K S, S = sqrt(tau)
+    W: Array  # (n, n) whitener of K + 1 / tau, the covariance of the sites' means
     weights: Array  # (n,) the latent mean is k(x) @ weights
 
     @property
@@ -107,18 +107,16 @@ class GPClassifierModel:
     def latent(self, X: Array) -> tuple[Array, Array]:  # (m, d) -> (m,), (m,)
         """Latent mean and standard deviation (R&W eq. 3.60 and 3.61)."""
         k, _ = self._cross(X)
-        V = forward(self.L, (k * np.sqrt(self.sites[:, 0])).T)
+        V = k @ self.W.T
         return k @ self.weights, self._std(V)
 
     def latent_grad(self, X: Array) -> tuple[Array, Array, Array, Array]:
         """Latent mean (m,), std (m,) and their input gradients (m, d), (m, d)."""
         k, dk = self._cross(X)
-        root = np.sqrt(self.sites[:, 0])
-        V = forward(self.L, (k * root).T)
+        V = k @ self.W.T
         std = self._std(V)
         dmean = input_gradient(X, self.X, self.scales, dk * self.weights)
-        pull = backward(self.L, V).T * root
-        dstd = -input_gradient(X, self.X, self.scales, dk * pull) / std[:, None]
+        dstd = -input_gradient(X, self.X, self.scales, dk * (V @ self.W)) / std[:, None]
         return k @ self.weights, std, dmean, dstd
 
     def score(self, X: Array) -> tuple[Array, Array]:  # (m, d) -> (m,), (m,)
@@ -136,16 +134,14 @@ class GPClassifierModel:
     def believe(self, X: Array) -> GPClassifierModel:
         """The model after seeing its own latent mean at X: same mean, less uncertainty."""
         # A Gaussian site at the latent mean has no innovation, so its weight is zero.
-        precision = np.full(len(X), 1.0 / (_BELIEF_NOISE * self.variance))
-        root, new_root = np.sqrt(self.sites[:, 0]), np.sqrt(precision)
-        cross = root[:, None] * self._cross(X)[0].T * new_root
-        block = new_root[:, None] * self._prior(X) * new_root + np.eye(len(X))
-        new_sites = np.column_stack([precision, precision * self.latent(X)[0]])
+        noise = _BELIEF_NOISE * self.variance
+        mean, _ = self.latent(X)
+        new_sites = np.column_stack([np.full(len(X), 1 / noise), mean / noise])
         return replace(
             self,
             X=np.vstack([self.X, X]),
             sites=np.vstack([self.sites, new_sites]),
-            L=extend(self.L, cross, block),
+            W=extend(self.W, self._cross(X)[0].T, self._prior(X) + noise * np.eye(len(X))),
             weights=np.append(self.weights, np.zeros(len(X))),
         )
 
@@ -159,7 +155,7 @@ class GPClassifierModel:
 
     def _std(self, V: Array) -> Array:
         total = self.variance * (1.0 + self.settings.bias)
-        variance = total - np.einsum("ij,ij->j", V, V)
+        variance = total - np.einsum("ij,ij->i", V, V)
         return np.asarray(np.sqrt(np.maximum(variance, _NUGGET * self.variance)))
 
 
@@ -183,17 +179,19 @@ def mills(z: Array) -> Array:
 def expectation_propagation(K: Array, labels: Array, sites: Array) -> Array:
     """Converged sites (n, 2) for prior covariance K (n, n) and labels -1/+1 (n,).
 
-    Parallel updates at full step; the step shrinks whenever log Z falls by more than a nat.
+    Parallel updates at full step; the step shrinks whenever log Z turns around, because
+    neighbouring sites that react to each other at once can otherwise swing for ever.
     """
-    damping, last = 1.0, -np.inf
+    damping, last, last_change = 1.0, -np.inf, 0.0
     for _ in range(_MAX_SWEEPS):
         mean, variance, L = site_posterior(K, sites)
         new, log_z = tilted_sites(labels, mean, variance, sites, L)
-        if log_z < last - 1.0:
-            damping = max(_MIN_DAMPING, 0.7 * damping)
-        elif abs(log_z - last) < _TOLERANCE:
+        change = log_z - last
+        if abs(change) < _TOLERANCE:
             return sites
-        last = log_z
+        if change * last_change < 0:
+            damping = max(_MIN_DAMPING, 0.7 * damping)
+        last, last_change = log_z, change
         sites = sites + damping * (new - sites)
     return sites
 
@@ -269,7 +267,6 @@ def condition(
     root = np.sqrt(sites[:, 0])
     B = root[:, None] * K * root
     B.flat[:: len(K) + 1] += 1.0
-    L = cholesky(B)
-    inner = root * (K @ sites[:, 1])
-    weights = sites[:, 1] - root * backward(L, forward(L, inner[:, None]))[:, 0]
-    return GPClassifierModel(settings, theta, X, sites, L, weights)
+    W = whitener(cholesky(B)) * root
+    nu = sites[:, 1]
+    return GPClassifierModel(settings, theta, X, sites, W, nu - W.T @ (W @ (K @ nu)))

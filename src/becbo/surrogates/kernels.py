@@ -19,10 +19,18 @@ Kernel = Callable[[Array], tuple[Array, Array]]
 
 def matern52(r2: Array) -> tuple[Array, Array]:
     """Matern-5/2: (1 + sqrt5 r + 5/3 r^2) exp(-sqrt5 r)."""
-    s = np.sqrt(5.0 * r2)
+    # In place: on large arrays every temporary costs as much as the arithmetic.
+    s = np.sqrt(r2)
+    s *= np.sqrt(5.0)
     decay = np.exp(-s)
-    slope = (1.0 + s) * decay
-    return slope + (5.0 / 3.0) * r2 * decay, (-5.0 / 6.0) * slope
+    k = s * s
+    k *= 1.0 / 3.0
+    s += 1.0
+    k += s
+    k *= decay
+    s *= decay
+    s *= -5.0 / 6.0
+    return k, s
 
 
 def rbf(r2: Array) -> tuple[Array, Array]:

@@ -1,0 +1,51 @@
+.PHONY: help setup demo test lint bench clean
+.DEFAULT_GOAL := help
+
+# The first interpreter that runs; to choose another: make PYTHON=/path/to/python demo
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
+	$$p -c '' 2>/dev/null && echo $$p && break; done)
+BIN := .venv/bin
+INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
+
+help:
+	@echo "make demo    optimise a welded beam whose bad designs return nothing"
+	@echo "make setup   .venv with everything for development"
+	@echo "make test    run the tests"
+	@echo "make lint    formatting, style and types"
+	@echo "make bench   seconds per proposal"
+	@echo "make clean   remove what the other targets made"
+
+setup: .venv/dev
+
+demo: .venv/demo
+	@$(BIN)/becbo demo
+
+test: .venv/dev
+	@$(BIN)/python -m pytest -q -n auto
+
+lint: .venv/dev
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+
+bench: .venv/demo
+	@$(BIN)/python benchmarks/speed.py
+
+clean:
+	rm -rf .venv becbo-demo build dist src/*.egg-info .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Stamps: what is installed in .venv. A changed pyproject.toml or constraints.txt installs again.
+.venv/made:
+	@$(PYTHON) -m venv .venv
+	@touch $@
+
+.venv/demo: .venv/made pyproject.toml constraints.txt
+	@echo "setting up .venv (about a minute, once)"
+	@$(INSTALL) -e ".[plots]"
+	@touch $@
+
+.venv/dev: .venv/made pyproject.toml constraints.txt
+	@echo "setting up .venv for development (a few minutes, once)"
+	@$(INSTALL) -e ".[dev]"
+	@touch $@ .venv/demo

@@ -1,0 +1,113 @@
+"""The command `becbo`: translate, call, translate back.
+
+Heavy imports live inside the commands, so that `becbo --help` answers at once.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from becbo.errors import BecboError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    help="Find the best design when experiments can fail and then return nothing.\n\n"
+    "Start with: [bold]becbo demo[/bold]",
+)
+
+
+def main() -> None:
+    """Run the command line; an expected error is one red line and exit code 2."""
+    try:
+        app()
+    except BecboError as error:
+        message = f"[bold red]error:[/] {escape(str(error))}"
+        Console(stderr=True).print(message, highlight=False, soft_wrap=True)
+        raise SystemExit(2) from None
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from becbo import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print it."),
+    ] = False,
+) -> None: ...
+
+
+@app.command(epilog="Example: [bold]becbo demo --problem townsend --evaluations 100[/bold]")
+def demo(
+    evaluations: Annotated[int, typer.Option(min=1, help="How many designs to try.")] = 60,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed, another run.")] = 0,
+    problem: Annotated[
+        str, typer.Option(help="What to optimise: a name from `becbo problems`.")
+    ] = "welded_beam",
+    method: Annotated[str, typer.Option(help="How: a name from `becbo methods`.")] = "edge",
+    out: Annotated[Path, typer.Option(help="Folder for the files it writes.")] = Path("becbo-demo"),
+) -> None:
+    """Optimise a problem whose bad designs return nothing, and show what was found.
+
+    Writes every design tried (trials.csv) and a picture of the run (progress.png).
+    Ctrl-C stops early and still reports.
+    """
+    from becbo.cli.demo import run_demo
+
+    interrupted = run_demo(problem, method, evaluations, seed, out, Console())
+    if interrupted:
+        raise typer.Exit(130)
+
+
+@app.command(epilog="Example: [bold]becbo demo --problem spring[/bold] runs one of them.")
+def problems() -> None:
+    """List the test problems: size, share of the box that works, best possible value."""
+    from becbo.problems import PROBLEMS
+
+    table = _table("problem", "parameters", "works", "best possible", "note")
+    for name, problem in PROBLEMS.items():
+        table.add_row(
+            name,
+            str(problem.dim),
+            _share(problem.feasibility_ratio),
+            f"{problem.optimum:.7g}",
+            escape(problem.notes.partition(". ")[0].rstrip(".")),
+        )
+    Console().print(table)
+
+
+@app.command(epilog="Example: [bold]becbo demo --method be-cbo[/bold] runs one of them.")
+def methods() -> None:
+    """List the methods: what each does and where it comes from."""
+    from becbo import METHODS
+
+    table = _table("method", "what it does", "reference")
+    for name, method in METHODS.items():
+        table.add_row(name, escape(method.summary), escape(method.reference))
+    Console().print(table)
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
+    for column in columns:
+        table.add_column(column, no_wrap=column in ("problem", "method", "best possible"))
+    return table
+
+
+def _share(ratio: float | None) -> str:
+    return "almost nothing" if ratio is None else f"{100 * ratio:.2g} %"

@@ -1,0 +1,449 @@
+"""The paper's deep ensemble classifier (section 4.1, appendix A.1) in plain NumPy.
+
+E small networks are stacked and trained together. Activations are (E, width, n), points in
+columns. A layer is one array (E, out, in + 1) whose last column is the bias; while training
+it meets a row of ones, so that one product gives the gradient of weights and bias alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from numbers import Integral
+from typing import Any, ClassVar, Literal, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import erfcx, expit, log_ndtr, ndtr, ndtri
+
+from becbo.errors import InvalidInput
+from becbo.surrogates.base import (
+    Array,
+    normal_pdf,
+    probit_band,
+    probit_score,
+    probit_score_grad,
+)
+
+Floats = NDArray[np.floating[Any]]
+Labels = NDArray[np.bool_]
+Shapes = Sequence[tuple[int, int, int]]
+
+# Single precision halves the time of a fit. A thousand steps amplify its rounding, to about
+# 0.001 in C on average: several times less than what another draw of initial weights does.
+TRAINING_DTYPE = np.float32
+BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8  # Adam's customary constants
+BLOCK = 2**16  # weights per sweep of Adam: its four vectors stay in the second-level cache
+CHUNK = 128  # points predicted at once, for the same reason
+
+JITTER = 1e-4  # the released code's addition to the latent variance
+_nodes, _weights = np.polynomial.hermite_e.hermegauss(20)  # as many as GPyTorch's likelihoods
+NODES = _nodes[:, None]  # (20, 1)
+WEIGHTS = _weights / _weights.sum()  # (20,): E h(t) = WEIGHTS @ h(NODES), t ~ N(0, 1)
+MOMENTS = np.stack([WEIGHTS, WEIGHTS * _nodes])  # (2, 20): E h and E t h at once
+
+# Subnormal numbers cost many times the others. Gradients are scaled up, which Adam does not
+# notice, and derivatives that could not move a weight within its precision are dropped.
+SCALE = 2.0**40
+NEGLIGIBLE = 1e-20
+
+TAIL = 1e-200  # the closest C comes to 0 or 1 before its probit is taken
+
+
+def layer_shapes(n_networks: int, d: int, width: int, n_layers: int) -> Shapes:
+    """Stacked layers (E, out, in + 1) of fully connected networks d-width-...-width-1."""
+    sizes = [d, *[width] * (n_layers - 1), 1]
+    return [(n_networks, fan_out, fan_in + 1) for fan_in, fan_out in pairwise(sizes)]
+
+
+def initial_weights(shapes: Shapes, rng: np.random.Generator) -> Array:  # -> (p,)
+    """Weights and biases from U(-1/sqrt(fan_in), 1/sqrt(fan_in)), torch's default."""
+    bounds = [1 / np.sqrt(columns - 1) for _, _, columns in shapes]
+    draws = [rng.uniform(-b, b, s).ravel() for b, s in zip(bounds, shapes, strict=True)]
+    return np.concatenate(draws)
+
+
+def split(theta: Floats, shapes: Shapes) -> list[Floats]:  # (p,) -> one view per layer
+    """The layers inside the flat vector of all parameters."""
+    ends = np.cumsum([np.prod(s) for s in shapes])
+    parts = np.split(theta, ends[:-1])
+    return [part.reshape(s) for part, s in zip(parts, shapes, strict=True)]
+
+
+def forward(layers: Sequence[Array], X: Array) -> list[Array]:
+    """What enters each layer at X (m, d): (d, m), then (E, width, m). Last the output (E, 1, m)."""
+    values = [X.T]
+    for layer in layers:
+        if len(values) > 1:
+            np.maximum(values[-1], 0, out=values[-1])
+        values.append(layer[..., :-1] @ values[-1] + layer[..., -1:])
+    return values
+
+
+def chunks(X: Array) -> list[Array]:
+    """X (m, d) in parts small enough for their activations to stay in the cache."""
+    return [X[i : i + CHUNK] for i in range(0, max(len(X), 1), CHUNK)]
+
+
+def outputs(layers: Sequence[Array], X: Array) -> Array:  # (m, d) -> (E, m)
+    """What each network says."""
+    return np.concatenate([forward(layers, part)[-1][:, 0] for part in chunks(X)], axis=1)
+
+
+def outputs_grad(layers: Sequence[Array], X: Array) -> tuple[Array, Array]:
+    """Outputs (E, m) and their input gradients (E, m, d), by back-propagation."""
+    F, J = [], []
+    for part in chunks(X):
+        *inputs, output = forward(layers, part)
+        slope = np.ones_like(output)
+        for i in reversed(range(len(layers))):
+            slope = layers[i][..., :-1].swapaxes(1, 2) @ slope
+            if i > 0:
+                slope *= inputs[i] > 0
+        F.append(output[:, 0])
+        J.append(slope.swapaxes(1, 2))
+    return np.concatenate(F, axis=1), np.concatenate(J, axis=1)
+
+
+def mean_and_variance(F: Array) -> tuple[Array, Array]:  # (E, m) -> (m,), (m,)
+    """Over the networks; the variance is divided by E - 1 (section 4.1), 0 for a single one."""
+    mean = F.sum(0) / len(F)
+    deviations = F - mean
+    return mean, np.einsum("em,em->m", deviations, deviations) / max(len(F) - 1, 1)
+
+
+def mean_and_variance_grad(F: Array, J: Array) -> tuple[Array, Array]:  # -> (m, d), (m, d)
+    """Input gradients of `mean_and_variance`, given F (E, m) and its own, J (E, m, d)."""
+    weights = 2 * (F - F.mean(0)) / max(len(F) - 1, 1)
+    return J.mean(0), np.einsum("em,emd->md", weights, J)
+
+
+def latent_std(variance: Array) -> Array:
+    """sqrt(softplus(variance) + jitter), as in the released code."""
+    return np.sqrt(np.logaddexp(0, variance) + JITTER)
+
+
+def latent_moments(F: Array) -> tuple[Array, Array]:  # (E, m) -> (m,), (m,)
+    """Mean and standard deviation of the latent g (appendix A.1.2)."""
+    mean, variance = mean_and_variance(F)
+    return mean, latent_std(variance)
+
+
+def latent_moments_grad(F: Array, J: Array) -> tuple[Array, Array, Array, Array]:
+    """`latent_moments` and their input gradients (m, d), given F (E, m) and J (E, m, d)."""
+    mean, variance = mean_and_variance(F)
+    dmean, dvariance = mean_and_variance_grad(F, J)
+    std = latent_std(variance)
+    return mean, std, dmean, (expit(variance) / (2 * std))[:, None] * dvariance
+
+
+def ensemble_score(F: Array) -> tuple[Array, Array]:  # (E, m) -> (m,), (m,)
+    """Score u = Phi^-1(C) and sigma_E: mean and spread of the probabilities (section 4.1)."""
+    C, variance = mean_and_variance(expit(F))
+    failure = expit(-F).mean(0)  # 1 - C, but exact where C is near 1
+    tail = np.clip(np.minimum(C, failure), TAIL, 0.5)
+    return np.sign(C - failure) * -ndtri(tail), np.sqrt(variance)
+
+
+def ensemble_score_grad(F: Array, J: Array) -> tuple[Array, Array, Array, Array]:
+    """`ensemble_score` and its input gradients (m, d), given F (E, m) and J (E, m, d)."""
+    u, w = ensemble_score(F)
+    P = expit(F)
+    dC, dvariance = mean_and_variance_grad(P, (P * expit(-F))[..., None] * J)
+    du = dC / normal_pdf(u)[:, None]
+    du[np.abs(u) >= -ndtri(TAIL)] = 0  # C was clipped
+    dw = np.divide(dvariance, 2 * w[:, None], where=w[:, None] > 0, out=np.zeros_like(dC))
+    return u, w, du, dw
+
+
+class Objective(NamedTuple):
+    """What training minimises, as functions of the outputs F (E, n) and labels y (n,) of +-1."""
+
+    loss: Callable[[Array, Array], float]
+    slope: Callable[[Array, Array], Array]  # dloss / dF, (E, n)
+    prob: Callable[[Array], Array]  # C, (n,)
+
+
+def elbo_loss(F: Array, y: Array) -> float:
+    """-1/n sum_i E_{f ~ N(mu_i, s_i^2)} log Phi(y_i f): the ELBO of appendix A.1.1.
+
+    The ensemble's prior covariance is diagonal, so the variational posterior at the data is
+    the ensemble's own N(mu_i, s_i^2), and the KL term does not depend on the weights.
+    """
+    mean, std = latent_moments(F)
+    # The nodes are symmetric: y (mu + s t) and y mu + s t have the same expectation.
+    z = y * mean + std * NODES
+    return -float((WEIGHTS @ log_ndtr(z)).mean())
+
+
+def elbo_slope(F: Array, y: Array) -> Array:  # (E, n), (n,) -> (E, n)
+    """Gradient of `elbo_loss` through mean and variance."""
+    E, n = F.shape
+    mean, variance = mean_and_variance(F)
+    std = latent_std(variance)
+    z = y * mean + std * NODES  # (20, n)
+    # phi(z) / Phi(z), the derivative of log Phi, without underflow in either.
+    hazard = np.sqrt(2 / np.pi) / erfcx(z / -np.sqrt(2))
+    by_mean, by_std = MOMENTS @ hazard
+    # dvariance / dF = 2 (F - mu) / (E - 1), dstd / dvariance = sigmoid(variance) / 2 std.
+    by_deviation = by_std * expit(variance) / (std * max(E - 1, 1))
+    return np.asarray((y * by_mean / E + by_deviation * (F - mean)) / -n)
+
+
+def elbo_prob(F: Array) -> Array:  # (E, n) -> (n,)
+    """C = E Phi(g)."""
+    u, _ = probit_score(*latent_moments(F))
+    return np.asarray(ndtr(u))
+
+
+def mle_loss(F: Array, y: Array) -> float:
+    """Binary cross-entropy, summed over the networks: each is trained alone (section 4.1)."""
+    return float(np.logaddexp(0, -y * F).mean(1).sum())
+
+
+def mle_slope(F: Array, y: Array) -> Array:  # (E, n), (n,) -> (E, n)
+    """Gradient of `mle_loss`."""
+    return np.asarray(-y * expit(-y * F) / len(y))
+
+
+def mle_prob(F: Array) -> Array:  # (E, n) -> (n,)
+    """C = mu_E, the mean of the networks' probabilities (section 4.1)."""
+    return np.asarray(expit(F).mean(0))
+
+
+ELBO = Objective(elbo_loss, elbo_slope, elbo_prob)
+MLE = Objective(mle_loss, mle_slope, mle_prob)
+
+
+class Backpropagation:
+    """Passes through all networks at fixed data X (n, d), with every buffer allocated once."""
+
+    def __init__(self, theta: Floats, shapes: Shapes, X: Array) -> None:
+        """Works on views of `theta` (p,) in its precision; the gradient appears in `grad`."""
+        self.layers = split(theta, shapes)
+        self.grad = np.empty_like(theta)
+        self.layer_grads = split(self.grad, shapes)
+        # What enters each layer, above the row of ones that meets the bias.
+        self.inputs = [np.ones((E, columns, len(X)), theta.dtype) for E, _, columns in shapes]
+        self.inputs[0][:, :-1] = X.T
+        self.active = [np.empty_like(a[:, :-1]) for a in self.inputs[1:]]
+        self.output = np.empty((shapes[0][0], 1, len(X)), theta.dtype)
+
+    def forward(self) -> Array:  # (E, n)
+        """Outputs of the networks at the present parameters."""
+        for i, active in enumerate(self.active):
+            z = self.inputs[i + 1][:, :-1]
+            np.matmul(self.layers[i], self.inputs[i], out=z)
+            # Rectify by a mask of 0 and 1, which is needed again on the way back.
+            np.greater(z, 0, out=active)
+            np.multiply(z, active, out=z)
+        np.matmul(self.layers[-1], self.inputs[-1], out=self.output)
+        return self.output[:, 0].astype(np.float64)
+
+    def backward(self, slope: Array) -> None:  # (E, n)
+        """Fill `grad`, given the loss's derivative by the outputs of the last `forward`."""
+        self.output[:, 0] = slope
+        delta = self.output
+        for i in reversed(range(len(self.layers))):
+            np.matmul(delta, self.inputs[i].swapaxes(1, 2), out=self.layer_grads[i])
+            if i > 0:
+                # These activations are spent: their buffer takes their gradient.
+                below, weights = self.inputs[i][:, :-1], self.layers[i][..., :-1].swapaxes(1, 2)
+                # NumPy's matmul is slow at outer products, which the one output makes of it.
+                product = np.multiply if delta is self.output else np.matmul
+                product(weights, delta, out=below)
+                delta = np.multiply(below, self.active[i - 1], out=below)
+
+
+def adam(
+    theta: Floats,
+    grad: Floats,
+    fill: Callable[[], bool],
+    rate: float,
+    n_steps: int,
+    epsilon: float = EPSILON,
+) -> None:
+    """Minimise over `theta` in place; `fill()` computes `grad` and says whether to go on.
+
+    The moments are kept without their factors (1 - beta), which go into the step size and
+    epsilon instead; `grad` serves as scratch. Both save passes over the parameters.
+    """
+    vectors = theta, grad, np.zeros_like(theta), np.zeros_like(theta)
+    blocks = [[v[i : i + BLOCK] for v in vectors] for i in range(0, theta.size, BLOCK)]
+    for t in range(1, n_steps + 1):
+        if not fill():
+            return
+        scale = math.sqrt((1 - BETA2**t) / (1 - BETA2))
+        step = rate * scale * (1 - BETA1) / (1 - BETA1**t)
+        for p, g, m, v in blocks:
+            m *= BETA1
+            m += g
+            v *= BETA2
+            g *= g
+            v += g
+            np.sqrt(v, out=g)
+            g += epsilon * scale
+            np.divide(m, g, out=g)
+            g *= step
+            p -= g
+
+
+def train_networks(
+    initial: Floats,
+    shapes: Shapes,
+    X: Array,
+    feasible: Labels,
+    objective: Objective,
+    settings: DeepEnsemble,
+) -> Floats:
+    """Parameters (p,) after Adam on the full batch, in the precision of `initial`."""
+    theta = initial.copy()
+    y = np.where(feasible, 1.0, -1.0)
+    passes = Backpropagation(theta, shapes, X)
+
+    def fill() -> bool:
+        F = passes.forward()
+        if settings.stop_when_separated and np.array_equal(objective.prob(F) > 0.5, feasible):
+            return False
+        slope = objective.slope(F, y)
+        slope[np.abs(slope) < NEGLIGIBLE] = 0
+        passes.backward(slope * SCALE)
+        return True
+
+    rate, n_steps = settings.learning_rate, settings.n_steps
+    adam(theta, passes.grad, fill, rate, n_steps, epsilon=EPSILON * SCALE)
+    return theta
+
+
+@dataclass(frozen=True, eq=False)
+class _Ensemble:
+    """Trained networks, and what it takes to train them again."""
+
+    settings: DeepEnsemble
+    initial: Floats  # (p,)
+    X: Array  # (n, d)
+    feasible: Labels  # (n,)
+    layers: Sequence[Array]
+
+    objective: ClassVar[Objective]
+
+    @classmethod
+    def train(cls, settings: DeepEnsemble, initial: Floats, X: Array, feasible: Labels) -> Self:
+        """The ensemble that `settings` make of the data from these initial weights."""
+        shapes = settings.shapes(X.shape[1])
+        theta = train_networks(initial, shapes, X, feasible, cls.objective, settings)
+        layers = [layer.astype(np.float64) for layer in split(theta, shapes)]
+        return cls(settings, initial, X, feasible, layers)
+
+    @property
+    def loss(self) -> float:
+        """What training minimised, at its end."""
+        return self.objective.loss(outputs(self.layers, self.X), np.where(self.feasible, 1.0, -1.0))
+
+    def believe(self, X: Array) -> Self:  # (p, d)
+        """Trained again, from the same start, with the likelier outcome at pending points X."""
+        if len(X) == 0:
+            return self
+        likelier = self.objective.prob(outputs(self.layers, X)) > 0.5
+        return self.train(
+            self.settings,
+            self.initial,
+            np.concatenate([self.X, X]),
+            np.concatenate([self.feasible, likelier]),
+        )
+
+
+class EnsembleModel(_Ensemble):
+    """An ensemble trained by the ELBO: a Gaussian latent g under the probit (appendix A.1.2)."""
+
+    objective = ELBO
+
+    def latent(self, X: Array) -> tuple[Array, Array]:  # (m, d) -> (m,), (m,)
+        """Latent mean and standard deviation."""
+        return latent_moments(outputs(self.layers, X))
+
+    def latent_grad(self, X: Array) -> tuple[Array, Array, Array, Array]:
+        """Latent mean (m,), std (m,) and their input gradients (m, d), (m, d)."""
+        return latent_moments_grad(*outputs_grad(self.layers, X))
+
+    def score(self, X: Array) -> tuple[Array, Array]:  # (m, d) -> (m,), (m,)
+        """Score u = Phi^-1(C) and spread sigma_E."""
+        return probit_score(*self.latent(X))
+
+    def score_grad(self, X: Array) -> tuple[Array, Array, Array, Array]:
+        """Score (m,), spread (m,) and their input gradients (m, d), (m, d)."""
+        return probit_score_grad(*self.latent_grad(X))
+
+    def band(self, X: Array) -> tuple[Array, Array]:  # (m, d) -> (m,), (m,)
+        """The latent's one-sigma interval as probabilities."""
+        return probit_band(*self.latent(X))
+
+
+class MLEEnsembleModel(_Ensemble):
+    """An ensemble of probabilities: the original formulation (section 4.1)."""
+
+    objective = MLE
+
+    def score(self, X: Array) -> tuple[Array, Array]:  # (m, d) -> (m,), (m,)
+        """Score u = Phi^-1(C) and spread sigma_E."""
+        return ensemble_score(outputs(self.layers, X))
+
+    def score_grad(self, X: Array) -> tuple[Array, Array, Array, Array]:
+        """Score (m,), spread (m,) and their input gradients (m, d), (m, d)."""
+        return ensemble_score_grad(*outputs_grad(self.layers, X))
+
+    def band(self, X: Array) -> tuple[Array, Array]:  # (m, d) -> (m,), (m,)
+        """C -+ sigma_E."""
+        C, variance = mean_and_variance(expit(outputs(self.layers, X)))
+        w = np.sqrt(variance)
+        return np.clip(C - w, 0, 1), np.clip(C + w, 0, 1)
+
+
+MODELS: dict[str, type[EnsembleModel] | type[MLEEnsembleModel]] = {
+    "elbo": EnsembleModel,
+    "mle": MLEEnsembleModel,
+}
+
+
+@dataclass(frozen=True)
+class DeepEnsemble:
+    """Settings of the ensemble; the defaults are the paper's (appendix A.1.1)."""
+
+    n_networks: int = 5
+    n_layers: int = 4
+    width_factor: int = 64
+    learning_rate: float = 3e-4
+    n_steps: int = 1000
+    training: Literal["elbo", "mle"] = "elbo"
+    stop_when_separated: bool = False
+    """End at 100 % training accuracy, as the released code does and the paper does not."""
+
+    def __post_init__(self) -> None:
+        """Refuse settings that cannot be trained."""
+        for name in ("n_networks", "n_layers", "width_factor", "n_steps"):
+            count = getattr(self, name)
+            if not isinstance(count, Integral) or count < 1:
+                raise InvalidInput(f"{name} is {count!r}; give a whole number of at least 1")
+        if not 0 < self.learning_rate < math.inf:
+            raise InvalidInput(f"learning_rate is {self.learning_rate!r}; give a positive number")
+        if self.training not in MODELS:
+            raise InvalidInput(f"training is {self.training!r}; choose one of {', '.join(MODELS)}")
+
+    def shapes(self, d: int) -> Shapes:
+        """Shapes of the stacked layers for d inputs."""
+        width = self.width_factor * max(1, int(math.log2(d)))  # 64 floor(log2 d), appendix A.1.1
+        return layer_shapes(self.n_networks, d, width, self.n_layers)
+
+    def fit(
+        self, X: Array, feasible: Labels, rng: np.random.Generator
+    ) -> EnsembleModel | MLEEnsembleModel:
+        """The ensemble trained on X (n, d) and feasible (n,) from weights drawn by `rng`."""
+        if X.ndim != 2 or X.size == 0 or feasible.shape != (len(X),):
+            raise InvalidInput(
+                f"X has shape {X.shape} and feasible {feasible.shape}; "
+                "give (n, d) and (n,) with n and d at least 1"
+            )
+        initial = initial_weights(self.shapes(X.shape[1]), rng).astype(TRAINING_DTYPE)
+        return MODELS[self.training].train(self, initial, X, feasible)

@@ -1,0 +1,172 @@
+"""The command line as a user meets it."""
+
+import csv
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from becbo import METHODS
+from becbo.cli import main
+from becbo.cli.demo import SNIPPET
+from becbo.problems import PROBLEMS, get
+
+
+@dataclass(frozen=True)
+class Done:
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def becbo(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Done]:
+    """Runs the command in `tmp_path`."""
+    monkeypatch.chdir(tmp_path)
+    for name, value in {"NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "160"}.items():
+        monkeypatch.setenv(name, value)
+
+    def run(*arguments: str) -> Done:
+        monkeypatch.setattr(sys, "argv", ["becbo", *arguments])
+        with pytest.raises(SystemExit) as end:
+            main()
+        return Done(int(end.value.code or 0), *capsys.readouterr())
+
+    return run
+
+
+def test_help_is_light() -> None:
+    code = (
+        "import sys; from becbo.cli import main; sys.argv = ['becbo', '--help']\n"
+        "try: main()\n"
+        "except SystemExit: print('MODULES', *sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    text, _, modules = done.stdout.partition("MODULES")
+    assert "becbo demo" in text
+    assert {"scipy", "matplotlib", "torch"} & set(modules.split()) == set()
+
+
+@pytest.mark.parametrize("command", ["demo", "problems", "methods"])
+def test_every_help_has_an_example(command: str, becbo: Callable[..., Done]) -> None:
+    done = becbo(command, "--help")
+    assert done.code == 0
+    assert "Example: becbo demo" in done.out
+
+
+def test_version(becbo: Callable[..., Done]) -> None:
+    assert becbo("--version") == Done(0, "0.1.0\n", "")
+
+
+def test_problems_lists_all(becbo: Callable[..., Done]) -> None:
+    done = becbo("problems")
+    assert all(f"{name} " in done.out for name in PROBLEMS)
+    assert "2.445398" in done.out  # the welded beam's optimum
+
+
+def test_methods_lists_all(becbo: Callable[..., Done]) -> None:
+    done = becbo("methods")
+    assert all(f"{name} " in done.out for name in METHODS)
+
+
+def test_demo_reports_and_writes_its_files(becbo: Callable[..., Done], tmp_path: Path) -> None:
+    (tmp_path / "a/b").mkdir(parents=True)
+    (tmp_path / "a/b/trials.csv").write_text("of an earlier run")
+    done = becbo("demo", "--evaluations", "14", "--out", "a/b")
+    assert done.code == 0
+    assert all(f"  {name} " in done.out for name in get("welded_beam").space.names)
+    for words in ("best possible", "2.4454", "distance to it", "of 14", "per proposal", "README"):
+        assert words in done.out
+    for path in ("a/b/trials.csv", "a/b/progress.png"):
+        assert path in done.out
+    assert SNIPPET.splitlines()[0] in done.out
+    assert (tmp_path / "a/b/progress.png").read_bytes().startswith(b"\x89PNG")
+    check_trials(tmp_path / "a/b/trials.csv")
+
+
+def check_trials(path: Path) -> None:
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["number"] for row in rows] == [str(i) for i in range(14)]
+    problem = get("welded_beam")
+    for row in rows:
+        params = {name: float(row[name]) for name in problem.space.names}
+        worked = problem.feasible([[*params.values()]])[0]
+        if worked:
+            assert (row["outcome"], row["reason"]) == ("ok", "")
+            assert float(row["value"]) == problem(params)
+        else:
+            assert (row["outcome"], row["value"]) == ("failed", "")
+            assert row["reason"].startswith("violated")
+    assert 0 <= float(rows[-1]["chance_to_work"]) <= 1  # the models had spoken by then
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["--problem", "warp_drive"], "warp_drive"),
+        (["--method", "magic"], "magic"),
+        (["--evaluations", "0"], "evaluations"),
+        (["--out", "taken"], "taken"),
+    ],
+)
+def test_bad_input(
+    arguments: list[str], named: str, becbo: Callable[..., Done], tmp_path: Path
+) -> None:
+    (tmp_path / "taken").write_text("a file")
+    done = becbo("demo", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert named in done.err
+    assert (tmp_path / "taken").read_text() == "a file"
+
+
+def test_ctrl_c_still_reports(
+    becbo: Callable[..., Done], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = iter([1.0, 0.9])
+
+    def objective(X: list[list[float]]) -> list[float]:
+        for value in values:
+            return [value]
+        raise KeyboardInterrupt
+
+    stopped = replace(get("lsq"), objective_formula=objective)
+    monkeypatch.setattr("becbo.cli.demo.get", lambda name: stopped)
+    done = becbo("demo")
+    assert done.code == 130
+    assert "Stopped early" in done.out
+    assert "best possible" in done.out
+    assert ",0.9," in (tmp_path / "becbo-demo/trials.csv").read_text()
+
+
+def test_nothing_worked(becbo: Callable[..., Done], monkeypatch: pytest.MonkeyPatch) -> None:
+    lsq = get("lsq")
+    hopeless = replace(lsq, slack_formulas=lambda X: {"never": -1.0 - X[:, 0]})
+    monkeypatch.setattr("becbo.cli.demo.get", lambda name: hopeless)
+    done = becbo("demo", "--evaluations", "3")
+    assert done.code == 0
+    assert "None of the 3 designs worked" in done.out
+
+
+def test_without_matplotlib(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['matplotlib'] = None\n"
+        "sys.argv = ['becbo', 'demo', '--evaluations', '2']\n"
+        "from becbo.cli import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert "pip install 'becbo[plots]'" in done.stdout
+    assert (tmp_path / "becbo-demo/trials.csv").exists()
+
+
+def test_the_snippet_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    exec(compile(SNIPPET, "snippet", "exec"), {"__name__": "snippet"})
+    assert "pressure" in capsys.readouterr().out

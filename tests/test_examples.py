@@ -1,0 +1,25 @@
+"""Every example runs as a user would run it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+ARGUMENTS = {"edge_picture.py": ["--stages", "4", "12", "--grid", "9", "--out", "edge.png"]}
+
+
+@pytest.mark.parametrize("script", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)
+def test_example(script: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(script), *ARGUMENTS.get(script.name, [])],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+    if script.name == "edge_picture.py":
+        assert (tmp_path / "edge.png").stat().st_size > 1000

@@ -1,0 +1,227 @@
+"""Which part of becbo may import which: the table of docs/architecture.md, checked."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+SRC = Path(__file__).parents[1] / "src"
+
+# Part -> what it may import besides the standard library. A part is a module of becbo or a
+# package with all its modules; the most specific part counts, and so does the most specific
+# permission. "becbo" alone stands for the public names.
+TABLE: dict[str, set[str]] = {
+    "becbo": {
+        "importlib",
+        "becbo.errors",
+        "becbo.space",
+        "becbo.trial",
+        "becbo.optimizer",
+        "becbo.proposers",
+    },
+    "becbo.errors": set(),
+    "becbo.trial": {"becbo.errors"},
+    "becbo.space": {"numpy", "becbo.errors"},
+    "becbo.data": {"numpy", "becbo.space", "becbo.trial"},
+    # Arrays only: a model knows neither spaces nor trials.
+    "becbo.surrogates": {"numpy", "scipy", "becbo.errors", "becbo.surrogates"},
+    "becbo.surrogates.base": {"numpy", "scipy"},
+    "becbo.acquisition": {"numpy", "scipy", "becbo.surrogates.base"},
+    "becbo.band": {"numpy", "scipy", "becbo.errors", "becbo.surrogates.base"},
+    # It receives callables and an index of kinds: no model, no space.
+    "becbo.search": {"numpy", "scipy", "becbo.errors", "becbo.search"},
+    # Not each other; only their __init__ knows them all.
+    "becbo.proposers": {
+        "numpy",
+        "scipy",
+        "becbo.errors",
+        "becbo.space",
+        "becbo.trial",
+        "becbo.data",
+        "becbo.surrogates",
+        "becbo.acquisition",
+        "becbo.band",
+        "becbo.search",
+        "becbo.proposers.base",
+    },
+    "becbo.proposers.__init__": {
+        "becbo.errors",
+        "becbo.surrogates",
+        "becbo.acquisition",
+        "becbo.band",
+        "becbo.search",
+        "becbo.proposers",
+    },
+    "becbo.optimizer": {
+        "numpy",
+        "becbo.errors",
+        "becbo.space",
+        "becbo.trial",
+        "becbo.data",
+        "becbo.search.candidates",
+        "becbo.search.choice",
+        "becbo.proposers",
+        "becbo.progress",
+    },
+    "becbo.progress": {"rich", "becbo.optimizer", "becbo.trial"},
+    "becbo.problems": {"numpy", "becbo.errors", "becbo.space", "becbo.problems"},
+    "becbo.plots": {"numpy", "matplotlib"},
+    # Public parts only.
+    "becbo.cli": {
+        "rich",
+        "typer",
+        "becbo",
+        "becbo.errors",
+        "becbo.problems",
+        "becbo.plots",
+        "becbo.cli",
+    },
+}
+
+# Slow to import, so only inside the functions that need them.
+LATE = ("scipy.stats", "sklearn")
+
+
+def sources() -> dict[str, str]:
+    """Module name -> source; a package is named after its directory."""
+    files = sorted((SRC / "becbo").rglob("*.py"))
+    return {_module(file.relative_to(SRC)): file.read_text() for file in files}
+
+
+def _module(path: Path) -> str:
+    return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+
+
+def imports(module: str, source: str, known: set[str], late: bool = True) -> Iterator[str]:
+    """Everything a module imports; with `late` also in functions and under TYPE_CHECKING."""
+    is_package = any(name.startswith(module + ".") for name in known)
+    todo: list[ast.AST] = [ast.parse(source)]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            package = module.split(".") if is_package else module.split(".")[:-1]
+            base = package[: len(package) + 1 - node.level] if node.level else []
+            origin = ".".join([*base, *([node.module] if node.module else [])])
+            for alias in node.names:
+                full = f"{origin}.{alias.name}"
+                # A module or a name in it? Only the file system knows for ours; outside, a
+                # submodule such as scipy.stats counts as one.
+                yield full if full in known or not origin.startswith("becbo") else origin
+        if late or not _is_late(node):
+            todo.extend(ast.iter_child_nodes(node))
+
+
+def _is_late(node: ast.AST) -> bool:
+    """Whether what is inside does not run when the module is imported."""
+    if isinstance(node, ast.If):
+        return "TYPE_CHECKING" in ast.unparse(node.test)
+    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+
+
+def _covers(part: str, name: str) -> bool:
+    # The public names are one part; "becbo" does not stand for everything below it.
+    return name == part or (part != "becbo" and name.startswith(part + "."))
+
+
+def _rule(module: str, known: set[str]) -> str | None:
+    """The most specific row of the table for a module."""
+    if f"{module}.__init__" in TABLE and any(k.startswith(module + ".") for k in known):
+        return f"{module}.__init__"
+    return max((part for part in TABLE if _covers(part, module)), key=len, default=None)
+
+
+def violations(modules: dict[str, str]) -> list[str]:
+    """Every import that the table does not allow, in words."""
+    found = []
+    for module, source in modules.items():
+        rule = _rule(module, set(modules))
+        if rule is None:
+            found.append(f"{module} is not in the table")
+            continue
+        for name in imports(module, source, set(modules)):
+            if not _is_allowed(name, TABLE[rule]):
+                found.append(f"{module} may not import {name}")
+    return found
+
+
+def _is_allowed(name: str, allowed: set[str]) -> bool:
+    if any(_covers(part, name) for part in allowed):
+        return True
+    # importlib could bring in anything unseen, so it needs a permission like any other.
+    top = name.split(".")[0]
+    return top in sys.stdlib_module_names and top != "importlib"
+
+
+def test_every_import_is_in_the_table() -> None:
+    assert violations(sources()) == []
+
+
+def test_the_table_has_no_leftovers() -> None:
+    names = set(sources())
+    assert [p for p in TABLE if p.removesuffix(".__init__") not in names] == []
+
+
+def test_no_import_cycles() -> None:
+    modules = sources()
+    known = set(modules)
+    graph = {
+        module: {name for name in imports(module, source, known, late=False) if name in known}
+        for module, source in modules.items()
+    }
+    TopologicalSorter(graph).prepare()  # raises CycleError with the cycle
+
+
+def test_slow_packages_are_imported_late() -> None:
+    modules = sources()
+    early = [
+        f"{module} imports {name} at the top"
+        for module, source in modules.items()
+        for name in imports(module, source, set(modules), late=False)
+        if any(_covers(slow, name) for slow in LATE)
+    ]
+    assert early == []
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "named"),
+    [
+        ("becbo.space", "import scipy", "scipy"),
+        ("becbo.space", "from scipy import stats", "scipy.stats"),
+        ("becbo.space", "def f():\n    import torch", "torch"),
+        ("becbo.space", "if TYPE_CHECKING:\n    from becbo.data import Dataset", "becbo.data"),
+        ("becbo.space", "from . import data", "becbo.data"),
+        ("becbo.space", "from .data import Dataset", "becbo.data"),
+        ("becbo.space", "from becbo import Optimizer", "becbo"),
+        ("becbo.space", "import importlib", "importlib"),
+        ("becbo.acquisition", "from becbo.surrogates.gp import fit_gp", "becbo.surrogates.gp"),
+        ("becbo.proposers.cei", "from becbo.proposers import scbo", "becbo.proposers.scbo"),
+        ("becbo.proposers.cei", "from .scbo import Scbo", "becbo.proposers.scbo"),
+        ("becbo.cli", "from becbo.surrogates import gp", "becbo.surrogates.gp"),
+    ],
+)
+def test_the_checker_catches(module: str, source: str, named: str) -> None:
+    others = {
+        "becbo": "",
+        "becbo.data": "",
+        "becbo.surrogates": "",
+        "becbo.surrogates.gp": "",
+        "becbo.proposers": "",
+        "becbo.proposers.scbo": "",
+        "becbo.cli.demo": "",
+    }
+    assert violations({**others, module: source}) == [f"{module} may not import {named}"]
+
+
+def test_the_checker_catches_an_unknown_module() -> None:
+    assert violations({"becbo.utils": ""}) == ["becbo.utils is not in the table"]
+
+
+def test_the_checker_tells_early_from_late() -> None:
+    source = "import scipy.linalg\ndef f():\n    from scipy.stats import qmc"
+    assert list(imports("becbo.search", source, set(), late=False)) == ["scipy.linalg"]
+    assert "scipy.stats.qmc" in set(imports("becbo.search", source, set()))

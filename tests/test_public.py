@@ -1,0 +1,49 @@
+"""What `import becbo` offers, and what it costs."""
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import becbo
+
+ROOT = Path(__file__).parents[1]
+NAMES = {
+    "BecboError",
+    "Categorical",
+    "Infeasible",
+    "Integer",
+    "InvalidInput",
+    "LinearConstraint",
+    "METHODS",
+    "Optimizer",
+    "Outcome",
+    "Prediction",
+    "Real",
+    "Result",
+    "Space",
+    "Trial",
+    "__version__",
+    "minimize",
+}
+SLOW = {"torch", "matplotlib", "optuna", "typer", "pandas", "sklearn", "scipy.stats"}
+
+
+def test_public_names() -> None:
+    assert set(becbo.__all__) == NAMES
+    assert all(getattr(becbo, name) is not None for name in NAMES)
+
+
+def test_one_version_everywhere() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert becbo.__version__ == project["version"]
+    assert f"version: {becbo.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+
+
+def test_import_is_light() -> None:
+    # Every public name, so that a name which is looked up late counts too.
+    code = "import sys; from becbo import *; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert SLOW.isdisjoint(done.stdout.split())
