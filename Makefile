@@ -42,7 +42,7 @@ clean:
 
 .venv/demo: .venv/made pyproject.toml constraints.txt
 	@echo "setting up .venv (about a minute, once)"
-	@$(INSTALL) -e ".[plots]"
+	@$(INSTALL) -e ".[plots,threads]"
 	@touch $@
 
 .venv/dev: .venv/made pyproject.toml constraints.txt

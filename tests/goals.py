@@ -1,6 +1,7 @@
 """Analytic goals with known constrained maxima, for the tests of the searches."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from becbo.search.region import Region
 from becbo.space import Real, Space
 
 Array = NDArray[np.float64]
+_SCORE = 100.0
 Function = Callable[[Array], tuple[Array, Array]]  # (m, d) -> (m,), (m, d)
 
 
@@ -64,3 +66,53 @@ def cube(d: int, constraints: tuple = ()) -> Space:
 def no_hints(d: int) -> Hints:
     """Nothing known yet."""
     return Hints(np.empty((0, d)), np.empty((0, d)), np.ones(d))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A goal on the unit cube and its constrained maximum."""
+
+    name: str
+    a: Function
+    g: Function
+    best: Array  # (d,)
+    tolerance: float = 1e-3  # of the value
+
+    @property
+    def goal(self) -> Goal:
+        """What a search is given."""
+        return make_goal(self.a, self.g)
+
+    @property
+    def steep_goal(self) -> Goal:
+        """The same with a slack of the size of probit scores, which is steep at an edge."""
+        return make_goal(self.a, lambda X: tuple(_SCORE * part for part in self.g(X)))
+
+    @property
+    def span(self) -> float:
+        """How much the value varies over the cube."""
+        X = np.random.default_rng(0).random((1000, len(self.best)))
+        return float(np.ptp(self.a(X)[0]))
+
+    @property
+    def value(self) -> float:
+        """The maximum."""
+        return float(self.a(self.best[None])[0][0])
+
+
+def _on_ball(direction: Array, centre: Array, radius: float) -> Array:
+    return np.asarray(centre + radius * direction / np.linalg.norm(direction))
+
+
+_up = np.array([1.0, 2.0])
+_six = np.arange(1.0, 7.0)
+CASES = [
+    Case("one dimension", plane([1.0]), ball([0.5], 0.25), np.array([0.75])),
+    Case("disc", plane(_up), ball([0.5, 0.5], 0.3), _on_ball(_up, [0.5, 0.5], 0.3)),
+    Case("projection", quadratic([0.9, 0.8]), plane([-1, -1], 1.0), np.array([0.55, 0.45])),
+    Case("inside", quadratic([0.3, 0.6]), plane([-1, -1], 1.5), np.array([0.3, 0.6])),
+    Case("bound", plane([1.0, 1.0]), plane([-1, -2], 1.5), np.array([1.0, 0.25])),
+    Case("small disc", plane(_up), ball([0.2, 0.7], 0.05), _on_ball(_up, [0.2, 0.7], 0.05), 5e-3),
+    Case("six", plane(_six), ball([0.5] * 6, 0.4), _on_ball(_six, [0.5] * 6, 0.4), 1e-2),
+    Case("steep", quadratic([0.9, 0.8], 1e3), plane([-1, -1], 1.0), np.array([0.55, 0.45]), 1.0),
+]

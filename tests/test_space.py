@@ -121,7 +121,7 @@ def test_a_decoded_point_is_valid_and_decodes_to_itself(parameter, data) -> None
 @quick
 @given(low=st.floats(-1e12, 1e12), high=st.floats(-1e12, 1e12), fraction=unit, log=st.booleans())
 def test_round_trip_with_any_bounds(low: float, high: float, fraction: float, log: bool) -> None:
-    assume(low < high and (low > 0 or not log) and high - low > 1e-290)
+    assume(low < high and (low > 1e-290 or not log) and high - low > 1e-290)
     p = Real("x", low, high, log=log)
     for value in (p.low, p.high, p.decode([fraction])):
         assert p.decode(p.encode(p.check(value))) == value

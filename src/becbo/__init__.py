@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
-from becbo.errors import BecboError, Infeasible, InvalidInput
-from becbo.space import Categorical, Integer, LinearConstraint, Real, Space
-from becbo.trial import Outcome, Prediction, Trial
-
 if TYPE_CHECKING:
+    from becbo.errors import BecboError, Infeasible, InvalidInput
     from becbo.optimizer import Optimizer, Result, minimize
     from becbo.proposers import METHODS
+    from becbo.space import Categorical, Integer, LinearConstraint, Real, Space
+    from becbo.trial import Outcome, Prediction, Trial
 
 __version__ = "0.1.0"
+
+# Where each public name lives. It is imported when first used: SciPy alone takes longer to import
+# than the command line may take to answer.
+_HOMES = {
+    "becbo.errors": ("BecboError", "Infeasible", "InvalidInput"),
+    "becbo.optimizer": ("Optimizer", "Result", "minimize"),
+    "becbo.proposers": ("METHODS",),
+    "becbo.space": ("Categorical", "Integer", "LinearConstraint", "Real", "Space"),
+    "becbo.trial": ("Outcome", "Prediction", "Trial"),
+}
 
 __all__ = [
     "METHODS",
@@ -33,20 +43,13 @@ __all__ = [
     "minimize",
 ]
 
-# These need SciPy, which takes longer to import than the command line may take to answer.
-_LATE = {
-    "METHODS": "becbo.proposers",
-    "Optimizer": "becbo.optimizer",
-    "Result": "becbo.optimizer",
-    "minimize": "becbo.optimizer",
-}
-
 
 def __getattr__(name: str) -> Any:
-    if name not in _LATE:
-        raise AttributeError(f"module 'becbo' has no attribute {name!r}")
-    import importlib
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(importlib.import_module(home), name)
+    raise AttributeError(f"module 'becbo' has no attribute {name!r}")
 
-    value = getattr(importlib.import_module(_LATE[name]), name)
-    globals()[name] = value
-    return value
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -115,6 +115,24 @@ class UpperConfidenceBound:
 
 
 @dataclass(frozen=True)
+class Weighted:
+    """log(C(x) q(x)) for an acquisition that is log q(x): CEI, and the paper's BE-CBO-M."""
+
+    log_acquisition: Acquisition
+    model: FeasibilityModel
+
+    def values(self, X: Array) -> Array:
+        """Log acquisition plus log probability of working (m,)."""
+        return self.log_acquisition.values(X) + LogFeasibility(self.model).values(X)
+
+    def values_grad(self, X: Array) -> tuple[Array, Array]:
+        """The same (m,) and its gradient (m, d)."""
+        q, dq = self.log_acquisition.values_grad(X)
+        c, dc = LogFeasibility(self.model).values_grad(X)
+        return q + c, dq + dc
+
+
+@dataclass(frozen=True)
 class LogFeasibility:
     """log C(x): what to maximise while no design has worked yet."""
 

@@ -90,6 +90,19 @@ class MinimumProbability(_Fixed):
 
 
 @dataclass(frozen=True)
+class Everywhere(_Fixed):
+    """No limit: for acquisitions that weigh the chance to work themselves."""
+
+    def slack(self, model: FeasibilityModel, X: Array) -> Array:
+        """1 (m,)."""
+        return np.ones(len(X))
+
+    def slack_grad(self, model: FeasibilityModel, X: Array) -> tuple[Array, Array]:
+        """1 (m,) and gradient 0 (m, d)."""
+        return np.ones(len(X)), np.zeros_like(X)
+
+
+@dataclass(frozen=True)
 class EdgeProbability:
     """C(x) >= p with p drawn anew for each proposal in few dimensions, fixed in many.
 

@@ -13,8 +13,10 @@ from becbo.data import dataset, pending_points, sign
 from becbo.errors import Infeasible, InvalidInput
 from becbo.proposers import Models, Proposal, Proposer, build, describe, region_of
 from becbo.search.candidates import space_filling
-from becbo.search.choice import EXHAUSTED
+from becbo.search.choice import EXHAUSTED, choose
+from becbo.search.goal import Goal
 from becbo.space import Array, Space
+from becbo.threads import one_thread
 from becbo.trial import Outcome, Prediction, Trial
 
 INITIAL = "initial design"
@@ -49,15 +51,17 @@ class Optimizer:
             raise InvalidInput(f"space must be a becbo.Space, got {space!r}")
         if direction not in ("minimize", "maximize"):
             raise InvalidInput(f"direction {direction!r} must be 'minimize' or 'maximize'")
-        if not isinstance(n_initial, int) or n_initial < 1:
-            raise InvalidInput(f"n_initial {n_initial!r} must be a whole number of at least 1")
+        if seed is None:
+            seed = int(np.random.SeedSequence().generate_state(1)[0])
         self.space = space
         self.direction = direction
-        self.seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
-        self.n_initial = n_initial
+        self.seed = _whole("seed", seed, at_least=0)
+        self.n_initial = _whole("n_initial", n_initial)
         self.noisy = noisy
         self.proposal: Proposal | None = None  # how the last model-based ask was answered
         self._proposer = build(method, noisy)
+        if not hasattr(self._proposer, "propose"):
+            raise InvalidInput(f"method {method!r} is neither a name nor a proposer")
         self._trials: list[Trial] = []
         self._models: Models | None = None  # of the present history, if needed so far
         for trial in trials:
@@ -91,21 +95,16 @@ class Optimizer:
         """
         if q is None:
             return self.ask(1)[0]
-        if not isinstance(q, int) or q < 1:
-            raise InvalidInput(f"ask({q!r}): the number of experiments must be at least 1")
+        q = _whole("ask: the number of experiments", q)
         asked = self._ask_design(q)
         if len(asked) < q:
-            asked += self._ask_models(q - len(asked))
+            more = self._ask_models if self._answered else self._ask_any
+            asked += more(q - len(asked))
         return asked
 
     def tell(self, trial: Trial | int, value: float) -> Trial:
         """Records that the experiment worked and what it returned."""
-        if isinstance(value, bool | str) or value is None:
-            raise InvalidInput(f"value {value!r} is not a number; use fail(trial) if it failed")
-        number = float(value)
-        if not math.isfinite(number):
-            raise InvalidInput(f"value {value!r} is not finite; use fail(trial) if it failed")
-        return self._finish(trial, outcome=Outcome.OK, value=number, reason=None)
+        return self._finish(trial, outcome=Outcome.OK, value=_finite(value), reason=None)
 
     def fail(self, trial: Trial | int, reason: str | None = None) -> Trial:
         """Records that the experiment failed: this design does not work."""
@@ -127,15 +126,11 @@ class Optimizer:
             raise InvalidInput(
                 f"add(value={value!r}, failed={failed!r}): give either a value or failed=True"
             )
-        number = len(self._trials)
-        self._append(Trial(number, self.space.validate(params)))
+        trial = Trial(len(self._trials), dict(self.space.validate(params)))
         if value is not None:
-            try:
-                return self.tell(number, value)
-            except InvalidInput:
-                self._trials.pop()
-                raise
-        return self.fail(number, failed if isinstance(failed, str) else None)
+            return self._append(replace(trial, outcome=Outcome.OK, value=_finite(value)))
+        reason = failed if isinstance(failed, str) else None
+        return self._append(replace(trial, outcome=Outcome.FAILED, reason=reason))
 
     @overload
     def predict(self, params: Mapping[str, Any]) -> Prediction: ...
@@ -152,7 +147,8 @@ class Optimizer:
         if not len(data.X):
             return [Prediction(None, None, 0.5, (0.0, 1.0))] * len(X)
         if self._models is None:
-            self._models = self._proposer.fit(data, self._rng(_FIT))
+            with one_thread():
+                self._models = self._proposer.fit(data, self._rng(_FIT))
         return [self._in_user_units(p) for p in describe(self._models, X)]
 
     def _ask_design(self, q: int) -> list[Trial]:
@@ -160,9 +156,8 @@ class Optimizer:
 
         Without a single answer there is nothing to model: the design goes on.
         """
-        done = [t for t in self._trials if t.outcome in (Outcome.OK, Outcome.FAILED)]
-        n_known = len(done) + len(self.pending)
-        wanted = min(q, self.n_initial - n_known) if done else q
+        n_known = len(self._answered) + len(self.pending)
+        wanted = min(q, self.n_initial - n_known) if self._answered else q
         if wanted < 1:
             return []
         region = region_of(self.space, self._taken())
@@ -170,19 +165,33 @@ class Optimizer:
         design = space_filling(region, n_points, np.random.default_rng((self.seed, _DESIGN)))
         if not len(design):
             raise InvalidInput(
-                f"no design that satisfies the known constraints was found among "
-                f"{32 * n_points} points; loosen them, or add() an experiment that satisfies them"
+                "no design that satisfies the known constraints was found among thousands; "
+                "loosen them, or add() an experiment that satisfies them"
             )
         return [
             self._append(Trial(len(self._trials), self.space.decode(x[None])[0], origin=INITIAL))
             for x in _distinct(design[region.is_new(design)])[:wanted]
         ]
 
+    def _ask_any(self, q: int) -> list[Trial]:
+        """Any new designs, or repeats: the initial design is used up, nothing is known yet."""
+        asked = []
+        for _ in range(q):
+            rng = self._rng(_DESIGN)
+            region = region_of(self.space, self._taken())
+            pool = space_filling(region, self.n_initial, rng)
+            found = choose(pool, [INITIAL] * len(pool), _indifferent(rng), region, rng, 0)
+            params = self.space.decode(found.x[None])[0]
+            trial = Trial(len(self._trials), params, origin=INITIAL, note=found.fallback)
+            asked.append(self._append(trial))
+        return asked
+
     def _ask_models(self, q: int) -> list[Trial]:
         data = dataset(self._trials, self.space, self.direction)
         pending = pending_points(self._trials, self.space)
         region = region_of(self.space, self._taken())
-        self.proposal = self._proposer.propose(data, region, pending, q, self._rng(_SEARCH))
+        with one_thread():
+            self.proposal = self._proposer.propose(data, region, pending, q, self._rng(_SEARCH))
         rows = zip(
             self.space.decode(self.proposal.X),
             self.proposal.found,
@@ -202,6 +211,11 @@ class Optimizer:
             for params, found, believed in rows
         ]
 
+    @property
+    def _answered(self) -> list[Trial]:
+        """Trials that say something about their designs."""
+        return [t for t in self._trials if t.outcome in (Outcome.OK, Outcome.FAILED)]
+
     def _rng(self, stream: int) -> np.random.Generator:
         return np.random.default_rng((self.seed, stream, len(self._trials)))
 
@@ -216,6 +230,8 @@ class Optimizer:
         return replace(prediction, mean=sign(self.direction) * prediction.mean)
 
     def _append(self, trial: Trial) -> Trial:
+        if not isinstance(trial, Trial):
+            raise InvalidInput(f"trials: {trial!r} is not a becbo.Trial")
         if trial.number != len(self._trials):
             raise InvalidInput(
                 f"trial number {trial.number} cannot follow {len(self._trials)} trials; "
@@ -223,6 +239,8 @@ class Optimizer:
             )
         if (trial.outcome is Outcome.OK) != (trial.value is not None):
             raise InvalidInput(f"{trial} is {trial.outcome.value} with value {trial.value}")
+        if trial.value is not None:
+            _finite(trial.value)
         trial = replace(trial, params=self.space.validate(trial.params))
         self._trials.append(trial)
         self._models = None
@@ -230,7 +248,7 @@ class Optimizer:
 
     def _finish(self, trial: Trial | int, **changes: Any) -> Trial:
         number = trial.number if isinstance(trial, Trial) else trial
-        if not isinstance(number, int) or not 0 <= number < len(self._trials):
+        if not isinstance(number, int | np.integer) or not 0 <= number < len(self._trials):
             raise InvalidInput(
                 f"trial {trial!r} is unknown: there are {len(self._trials)} trials, from 0"
             )
@@ -242,6 +260,39 @@ class Optimizer:
         self._trials[number] = replace(known, **changes)
         self._models = None
         return self._trials[number]
+
+
+def _whole(what: str, value: Any, at_least: int = 1) -> int:
+    """`value` as an int, or an error that names it."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
+        raise InvalidInput(f"{what} {value!r} must be a whole number of at least {at_least}")
+    return int(value)
+
+
+def _finite(value: Any) -> float:
+    """What an experiment returned as a float, or an error that names it."""
+    remedy = "use fail(trial), or failed=True, if it failed"
+    try:
+        if isinstance(value, bool | np.bool_ | str | bytes):
+            raise TypeError
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInput(f"value {value!r} is not a number; {remedy}") from None
+    if not math.isfinite(number):
+        raise InvalidInput(f"value {value!r} is not finite; {remedy}")
+    return number
+
+
+def _indifferent(rng: np.random.Generator) -> Goal:
+    """A goal that any design may meet best."""
+
+    def values(X: Array) -> tuple[Array, Array]:
+        return rng.random(len(X)), np.ones(len(X))
+
+    def values_grad(X: Array) -> tuple[Array, Array, Array, Array]:
+        return *values(X), np.zeros_like(X), np.zeros_like(X)
+
+    return Goal(values, values_grad, lambda X: (np.zeros(len(X)), np.zeros_like(X)))
 
 
 def _distinct(X: Array) -> Array:
@@ -288,8 +339,7 @@ def minimize(
     is a bug and comes out. Ctrl-C ends the run and returns what was found. After each evaluation
     every callback is called with the optimizer and the trial.
     """
-    if not isinstance(budget, int) or budget < 1:
-        raise InvalidInput(f"budget {budget!r} must be a whole number of at least 1")
+    budget = _whole("budget", budget)
     optimizer = Optimizer(space, "minimize", method, seed, n_initial, noisy)
     if progress:
         from becbo.progress import ProgressBar
@@ -312,7 +362,7 @@ def _run(
             trial = optimizer.ask()
             if trial.note == EXHAUSTED and not optimizer.noisy:
                 optimizer.lose(trial, EXHAUSTED)
-                message = f"every one of the {optimizer.space.size} designs has been tried"
+                message = f"all {len(optimizer.trials) - 1} allowed designs have been tried"
                 break
             trial = _evaluate(optimizer, trial, fun, catch)
             for callback in callbacks:

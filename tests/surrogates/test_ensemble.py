@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -144,10 +146,26 @@ def test_blocks_of_adam_do_not_change_its_steps(monkeypatch):
 # GPyTorch as the oracle: the released code's variational formulation ------------------------
 
 
-@pytest.mark.filterwarnings("ignore")  # GPyTorch's own
-def test_loss_is_the_expected_log_likelihood_of_gpytorch():
+@pytest.fixture(params=["exact", "approximate"])
+def likelihood(request, monkeypatch):
+    """GPyTorch's Bernoulli likelihood and its accuracy.
+
+    It approximates log Phi, with an error of up to 2e-3; with the exact function in its place
+    what remains is the single precision of its quadrature nodes.
+    """
     torch = pytest.importorskip("torch")
     gpytorch = pytest.importorskip("gpytorch")
+    if request.param == "exact":
+        where = "gpytorch.likelihoods.bernoulli_likelihood.log_normal_cdf"
+        monkeypatch.setattr(where, torch.special.log_ndtr)
+    return gpytorch.likelihoods.BernoulliLikelihood(), 1e-7 if request.param == "exact" else 1e-4
+
+
+@pytest.mark.filterwarnings("ignore")  # GPyTorch's own
+def test_loss_is_the_expected_log_likelihood_of_gpytorch(likelihood):
+    torch = pytest.importorskip("torch")
+    gpytorch = pytest.importorskip("gpytorch")
+    bernoulli, accuracy = likelihood
     X, feasible = disc(40)
     shapes, theta = start()
     F = outputs(split(theta, shapes), X)
@@ -155,8 +173,8 @@ def test_loss_is_the_expected_log_likelihood_of_gpytorch():
     variance = torch.diag(torch_variance(G) + JITTER)
     q = gpytorch.distributions.MultivariateNormal(G.mean(0), variance)
     labels = torch.as_tensor(feasible, dtype=torch.float64)
-    expected = gpytorch.likelihoods.BernoulliLikelihood().expected_log_prob(labels, q)
-    np.testing.assert_allclose(elbo_loss(F, signs(feasible)), -expected.mean().item(), rtol=1e-6)
+    expected = bernoulli.expected_log_prob(labels, q).mean().item()
+    assert elbo_loss(F, signs(feasible)) == pytest.approx(-expected, abs=accuracy)
 
 
 def ensemble_gp(leaf, shapes, X):
@@ -180,7 +198,7 @@ def ensemble_gp(leaf, shapes, X):
 
 
 @pytest.mark.filterwarnings("ignore")  # GPyTorch's own
-def test_variational_inference_leaves_only_this_loss_to_the_weights():
+def test_variational_inference_leaves_only_this_loss_to_the_weights(likelihood):
     torch = pytest.importorskip("torch")
     gpytorch = pytest.importorskip("gpytorch")
     X, feasible = disc(15)
@@ -204,11 +222,12 @@ def test_variational_inference_leaves_only_this_loss_to_the_weights():
     (by_weights,) = torch.autograd.grad(divergence, leaf, retain_graph=True, allow_unused=True)
     assert by_weights is None or not by_weights.any()
 
-    elbo = gpytorch.mlls.VariationalELBO(gpytorch.likelihoods.BernoulliLikelihood(), gp, len(X))
+    bernoulli, accuracy = likelihood
+    elbo = gpytorch.mlls.VariationalELBO(bernoulli, gp, len(X))
     (gradient,) = torch.autograd.grad(-elbo(q, labels), leaf)
     passes = Backpropagation(theta, shapes, X)
     passes.backward(elbo_slope(passes.forward(), y))
-    np.testing.assert_allclose(passes.grad, gradient.numpy(), atol=1e-6)
+    np.testing.assert_allclose(passes.grad, gradient.numpy(), atol=accuracy)
 
 
 # The loss -----------------------------------------------------------------------------------
@@ -221,7 +240,7 @@ def test_loss_and_slope_survive_extreme_outputs():
     slope = elbo_slope(F, y)
     assert np.isfinite(slope).all()
     assert (slope[:, 2] < -1).all()  # pulled up hard
-    np.testing.assert_array_equal(slope[:, 3], 0)
+    np.testing.assert_allclose(slope[:, 3], 0, atol=1e-200)
 
 
 def test_one_network_has_the_least_latent_variance():
@@ -344,11 +363,9 @@ def test_mle_score_keeps_its_slope_in_both_tails():
 def test_fit_separates_a_disc(training):
     X, feasible = disc(60)
     model = DeepEnsemble(training=training).fit(X, feasible, np.random.default_rng(0))
-    u, w = model.score(X)
-    assert ((u > 0) == feasible).mean() > 0.97
-    far, labels = disc(500, seed=1)
-    assert ((model.score(far)[0] > 0) == labels).mean() > 0.9
-    assert model.loss < 0.1 * len(model.initial)
+    assert ((model.score(X)[0] > 0) == feasible).mean() > 0.97
+    unseen, labels = disc(500, seed=1)
+    assert ((model.score(unseen)[0] > 0) == labels).mean() > 0.9
 
 
 def test_single_precision_moves_predictions_less_than_another_start(monkeypatch):
@@ -415,13 +432,10 @@ def test_networks_have_the_papers_size_and_torchs_initial_weights(d, width):
 @pytest.mark.parametrize("training", ["elbo", "mle"])
 def test_training_can_stop_once_the_data_are_separated(training):
     X, feasible = disc(20)
-    arguments = X, feasible, np.random.default_rng(0)
-    model = DeepEnsemble(training=training, learning_rate=3e-3, stop_when_separated=True).fit(
-        *arguments
-    )
-    longer = DeepEnsemble(training=training, learning_rate=3e-3, n_steps=300).fit(
-        X, feasible, np.random.default_rng(0)
-    )
+    chosen = DeepEnsemble(training=training, learning_rate=3e-3, n_steps=300)
+    longer = chosen.fit(X, feasible, np.random.default_rng(0))
+    stopping = replace(chosen, stop_when_separated=True)
+    model = stopping.fit(X, feasible, np.random.default_rng(0))
     np.testing.assert_array_equal(model.score(X)[0] > 0, feasible)
     assert model.loss > longer.loss
 

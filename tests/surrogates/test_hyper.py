@@ -95,14 +95,22 @@ def test_is_never_worse_than_the_start(sign, seed, n_iterations) -> None:
     assert penalised(theta) <= penalised(start) + 1e-12
 
 
+def test_an_undefined_loss_is_never_the_best() -> None:
+    def loss(theta):  # defined up to 1, and the slope leads beyond
+        return (-theta[0], -np.ones(1)) if theta[0] <= 1.0 else (np.nan, np.full(1, np.nan))
+
+    theta = map_estimate(loss, [Range(1.0, 0.1, 1e3)], np.array([0.5]), 20)
+    assert 0.5 <= theta[0] <= 1.0
+
+
 def test_evaluations_are_capped() -> None:
+    A = np.array([[1.0, 2.0, 3.0], [3.0, -1.0, 2.0], [5.0, 4.0, -9.0]])
     n_calls = 0
 
-    def rosenbrock(t):
+    def kinks(theta):  # each line search takes many evaluations
         nonlocal n_calls
         n_calls += 1
-        a, b = 1 - t[0], t[1] - t[0] ** 2
-        return a**2 + 100 * b**2, np.array([-2 * a - 400 * t[0] * b, 200 * b])
+        return abs(theta @ A).sum(), A @ np.sign(theta @ A)
 
-    map_estimate(rosenbrock, [WIDE, WIDE], np.array([-1.2, 1.0]), 8)
-    assert n_calls <= 12 + 20  # a line search that has begun may end
+    map_estimate(kinks, [WIDE] * 3, np.array([1.3, -2.1, 0.7]), 30)
+    assert n_calls <= 45 + 20  # a line search that has begun may end

@@ -78,9 +78,7 @@ def test_the_jitter_is_the_least_of_the_ladder_that_helps(dip, jitter) -> None:
     np.testing.assert_allclose(added, jitter, rtol=1e-4)
 
 
-@pytest.mark.parametrize(
-    "K", [[[1.0, 3.0], [3.0, 1.0]], [[-1.0]], [[1.0, np.nan], [np.nan, 1.0]]], ids=str
-)
+@pytest.mark.parametrize("K", [[[1.0, 3.0], [3.0, 1.0]], [[-1.0]], [[0.0]]], ids=str)
 def test_an_indefinite_matrix_is_an_error(K) -> None:
     with pytest.raises(BecboError, match="not positive definite"):
         cholesky(np.array(K))

@@ -57,10 +57,7 @@ def progress_figure(
     _draw_failures(strip, array)
     if below is not None:
         _draw_distance(below, distance)
-    bottom = below or (main if direction == "minimize" else strip)
-    bottom.set_xlabel("experiment")
-    bottom.tick_params(labelbottom=True)
-    bottom.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+    _label_experiments(below or (main if direction == "minimize" else strip))
     main.set_xlim(0.0, len(array) + 1.0)
     figure.suptitle(title)
     return figure
@@ -84,6 +81,12 @@ def _axes(figure: Figure, has_distance: bool, direction: str) -> tuple[Axes, Axe
             ax.tick_params(labelbottom=False)
             ax.spines[["top", "right"]].set_visible(False)
     return main, strip, below
+
+
+def _label_experiments(bottom: Axes) -> None:
+    bottom.set_xlabel("experiment")
+    bottom.tick_params(labelbottom=True)
+    bottom.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
 
 
 def _draw_values(ax: Axes, values: Array, best: Array, optimum: float | None) -> None:

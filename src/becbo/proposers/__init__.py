@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
-from becbo.acquisition import ExpectedImprovement, LogExpectedImprovement
-from becbo.band import DynamicBound, EdgeProbability
+from becbo.acquisition import ExpectedImprovement, LogExpectedImprovement, UpperConfidenceBound
+from becbo.band import DynamicBound, EdgeProbability, Everywhere, MinimumProbability
 from becbo.errors import InvalidInput
 from becbo.proposers.base import Models, Proposal, Proposer, describe, region_of
 from becbo.proposers.boundary import Boundary
@@ -16,12 +17,22 @@ from becbo.surrogates.ensemble import DeepEnsemble
 from becbo.surrogates.gp import GaussianProcess
 from becbo.surrogates.gp_classifier import GPClassifier
 from becbo.surrogates.hyper import Range, fixed
+from becbo.surrogates.kernels import rbf
 
 __all__ = ["METHODS", "Method", "Models", "Proposal", "Proposer", "build", "describe", "region_of"]
 
-# Variances relative to that of the values.
+# Variances of the noise, relative to that of the values.
 EXACT_VALUES = fixed(1e-10)
 NOISY_VALUES = Range(1e-2, 1e-6, 1.0, spread=2.0)
+
+# The classifier of the paper's baselines: one length scale, RBF, no priors.
+PAPER_GP_CLASSIFIER = GPClassifier(
+    kernel=rbf,
+    ard=False,
+    lengthscale=Range(0.5, 0.01, 100.0),
+    scale=Range(1.0, 1e-2, 1e4),
+    scale_with_dim=False,
+)
 
 
 @dataclass(frozen=True)
@@ -34,24 +45,24 @@ class Method:
     build: Callable[[bool], Proposer]
 
 
-def _edge(noisy: bool) -> Proposer:
+def _edge(noisy: bool) -> Boundary:
     return Boundary(
         regressor=GaussianProcess(noise=NOISY_VALUES if noisy else EXACT_VALUES),
         classifier=GPClassifier(),
         acquisition=LogExpectedImprovement,
         band=EdgeProbability(),
         search=BandSearch(),
+        is_noisy=noisy,
     )
 
 
-def _be_cbo(noisy: bool) -> Proposer:
+def _be_cbo(noisy: bool, **changes: Any) -> Boundary:
     # No priors; length scales and noise in the ranges of the BoTorch tutorial the paper cites.
-    noise = NOISY_VALUES if noisy else Range(1e-4, 1e-8, 1e-3)
-    return Boundary(
+    paper = Boundary(
         regressor=GaussianProcess(
             lengthscale=Range(0.5, 0.005, 4.0),
             scale=Range(1.0, 1e-3, 1e3),
-            noise=noise,
+            noise=NOISY_VALUES if noisy else Range(1e-4, 1e-8, 1e-3),
             nugget=1e-10,
             scale_with_dim=False,
             n_iterations=50,
@@ -60,9 +71,20 @@ def _be_cbo(noisy: bool) -> Proposer:
         acquisition=ExpectedImprovement,
         band=DynamicBound(),
         search=SlsqpSearch(),
+        is_noisy=noisy,
         is_warm=False,
     )
+    return replace(paper, **changes)
 
+
+# C(x) q(x) instead of a limit on C(x); the logarithm has the same maximiser and a usable slope.
+_WEIGHTED: dict[str, Any] = {
+    "acquisition": LogExpectedImprovement,
+    "band": Everywhere(),
+    "search": BandSearch(),
+    "is_weighted": True,
+}
+_PAPER = "Tian et al., ICML 2024"
 
 METHODS: dict[str, Method] = {
     method.name: method
@@ -76,17 +98,66 @@ METHODS: dict[str, Method] = {
         Method(
             "be-cbo",
             "the paper to the letter: EI subject to C(x) >= 0.5 - sigma(x), deep ensemble, SLSQP",
-            "Tian et al., ICML 2024",
+            _PAPER,
             _be_cbo,
+        ),
+        Method(
+            "be-cbo-m",
+            "variant of the paper: maximise C(x) EI(x)",
+            _PAPER,
+            lambda noisy: _be_cbo(noisy, **_WEIGHTED),
+        ),
+        Method(
+            "be-cbo-c",
+            "variant of the paper: EI subject to C(x) >= 0.5",
+            _PAPER,
+            lambda noisy: _be_cbo(noisy, band=MinimumProbability(0.5)),
+        ),
+        Method(
+            "be-cbo-gp",
+            "variant of the paper: an isotropic GP classifier instead of the ensemble",
+            _PAPER,
+            lambda noisy: _be_cbo(noisy, classifier=PAPER_GP_CLASSIFIER, is_warm=True),
+        ),
+        Method(
+            "be-cbo-mle",
+            "variant of the paper: the ensemble trained by maximum likelihood",
+            _PAPER,
+            lambda noisy: _be_cbo(noisy, classifier=DeepEnsemble(training="mle")),
+        ),
+        Method(
+            "be-cbo-ucb",
+            "variant of the paper: UCB (beta 0.1) instead of EI",
+            _PAPER,
+            lambda noisy: _be_cbo(noisy, acquisition=UpperConfidenceBound),
+        ),
+        Method(
+            "cei",
+            "constrained expected improvement: maximise C(x) EI(x), GP classifier",
+            "Gelbart, Snoek and Adams, UAI 2014",
+            lambda noisy: _be_cbo(noisy, **_WEIGHTED, classifier=PAPER_GP_CLASSIFIER, is_warm=True),
         ),
     )
 }
 
 
-def build(method: str | Proposer, noisy: bool = False) -> Proposer:
-    """The proposer of that name; a proposer is returned as it is."""
+def build(method: str | Proposer, noisy: bool = False, **ensemble: Any) -> Proposer:
+    """The proposer of that name; a proposer is returned as it is.
+
+    `ensemble` changes settings of `DeepEnsemble` in the methods that have one, as in
+    `build("be-cbo", n_networks=3)`.
+    """
     if not isinstance(method, str):
         return method
     if method not in METHODS:
         raise InvalidInput(f"method {method!r} does not exist; choose one of {', '.join(METHODS)}")
-    return METHODS[method].build(noisy)
+    proposer = METHODS[method].build(noisy)
+    if not ensemble:
+        return proposer
+    if not isinstance(proposer, Boundary) or not isinstance(proposer.classifier, DeepEnsemble):
+        raise InvalidInput(f"method {method!r} has no ensemble to set {', '.join(ensemble)} of")
+    unknown = set(ensemble) - set(DeepEnsemble.__dataclass_fields__)
+    if unknown:
+        known = ", ".join(DeepEnsemble.__dataclass_fields__)
+        raise InvalidInput(f"the ensemble has no setting {', '.join(unknown)}; it has {known}")
+    return replace(proposer, classifier=replace(proposer.classifier, **ensemble))

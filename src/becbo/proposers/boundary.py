@@ -18,10 +18,11 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.special import ndtr
 
-from becbo.acquisition import Acquisition, LogFeasibility
+from becbo.acquisition import Acquisition, LogFeasibility, Weighted
 from becbo.band import Band, BandRule
 from becbo.data import Dataset
 from becbo.proposers.base import Models, Proposal, describe
+from becbo.search.first import FirstSuccess
 from becbo.search.goal import Found, Goal, Hints, Search
 from becbo.search.region import Region
 from becbo.space import Array
@@ -49,6 +50,9 @@ class Boundary:
     acquisition: Callable[[Regressor, float], Acquisition]
     band: BandRule
     search: Search
+    first: Search = FirstSuccess()  # while nothing has worked
+    is_weighted: bool = False  # maximise C(x) q(x), for an acquisition that is log q(x)
+    is_noisy: bool = False  # improve on the best believed value instead of the best seen
     is_warm: bool = True  # continue from an earlier fit, see `checkpoint`
 
     def fit(self, data: Dataset, rng: np.random.Generator) -> Models:
@@ -86,13 +90,16 @@ class Boundary:
         if len(pending):
             regressor = regressor.believe(pending) if regressor else None
             classifier = classifier.believe(pending)
-        band = self.band.draw(region.dim, rng)
+        clues = hints(data, models)
         if regressor is None:
-            goal = feasibility_goal(classifier)
-        else:
-            best = incumbent(data, regressor, classifier, pending, self.regressor)
-            goal = banded_goal(self.acquisition(regressor, best), band, classifier)
-        return self.search.maximise(goal, region, hints(data, models), rng)
+            return self.first.maximise(feasibility_goal(classifier), region, clues, rng)
+        band = self.band.draw(region.dim, rng)
+        best = incumbent(data, regressor, classifier, pending, self.is_noisy)
+        acquisition = self.acquisition(regressor, best)
+        if self.is_weighted:
+            acquisition = Weighted(acquisition, classifier)
+        goal = banded_goal(acquisition, band, classifier)
+        return self.search.maximise(goal, region, clues, rng)
 
     def _fit_regressor(self, data: Dataset) -> Regressor | None:
         if not data.n_feasible:
@@ -133,12 +140,12 @@ def _thawed(X: bytes, y: bytes, d: int) -> Dataset:
     return Dataset(np.frombuffer(X).reshape(-1, d), np.frombuffer(y))
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=4)  # a model of 1000 experiments holds 8 MB
 def _early_regressor(settings: GaussianProcess, X: bytes, y: bytes, d: int) -> GPModel:
     return settings.fit(*_thawed(X, y, d).successes())
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=4)  # a model of 1000 experiments holds 8 MB
 def _early_classifier(settings: Any, X: bytes, y: bytes, d: int) -> FeasibilityModel:
     data = _thawed(X, y, d)
     model: FeasibilityModel = settings.fit(data.X, data.feasible)
@@ -150,11 +157,11 @@ def incumbent(
     regressor: Regressor,
     classifier: FeasibilityModel,
     pending: Array,
-    settings: GaussianProcess,
+    is_noisy: bool,
 ) -> float:
-    """The value to improve on: the best seen (or believed, if values are noisy or pending)."""
+    """The value to improve on: the best seen, or believed if values are noisy or pending."""
     X, y = data.successes()
-    best = float(regressor.predict(X)[0].max() if settings.noise.high > 1e-6 else y.max())
+    best = float(regressor.predict(X)[0].max() if is_noisy else y.max())
     if len(pending):
         likely = classifier.score(pending)[0] >= 0
         best = max([best, *regressor.predict(pending)[0][likely]])

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from becbo.search.region import Array, Region
 
-# Draws for one wanted point before rejection sampling gives up on a tight constraint.
-_PATIENCE = 32
+# Rounds of draws, and points in each, before rejection gives up on a tight constraint.
+_PATIENCE, _MIN_DRAWS = 32, 256
 _WALK_STEPS = 8  # hit-and-run moves between two points kept
 
 
@@ -27,11 +27,11 @@ def space_filling(region: Region, n: int, rng: np.random.Generator) -> Array:  #
     makes up the rest; fewer points come back if even that is not enough.
     """
     found = np.empty((0, region.dim))
-    drawn = 0
-    while len(found) < n and drawn < _PATIENCE * n:
-        X = region.snap(sobol(n, region.dim, rng))
+    for _ in range(_PATIENCE):
+        X = region.snap(sobol(max(n, _MIN_DRAWS), region.dim, rng))
         found = np.vstack([found, X[region.allowed(X)]])
-        drawn += n
+        if len(found) >= n:
+            break
     if len(found) < n and len(region.polytope[0]):
         X = region.snap(walk_in_polytope(*region.polytope, n - len(found), rng))
         found = np.vstack([found, X[region.allowed(X)]])

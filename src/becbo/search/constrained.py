@@ -39,6 +39,8 @@ class BandSearch:
     def maximise(self, goal: Goal, region: Region, hints: Hints, rng: np.random.Generator) -> Found:
         """The best point found."""
         X, origins = self.candidates(region, hints, rng)
+        if not len(X):  # known constraints leave no room
+            return choose(X, origins, goal, region, rng, 0)
         a, g = goal.values(X)
         ranked = np.lexsort((np.where(g >= 0, -a, -g), g < 0))  # inside by a, then outside by g
         starts = self._starts(X, a, g, ranked, hints.scales)

@@ -61,4 +61,4 @@ class Region:
         """All values of a grid of at most `limit`: what a fine ruler is rounded to."""
         # The cells of a logarithmic grid are narrower than 1 / limit, but not by this much.
         ruler = np.repeat(np.linspace(0.0, 1.0, 32 * limit)[:, None], self.dim, axis=1)
-        return np.unique(self.snap(ruler)[:, columns], axis=0)
+        return np.unique(self.snap(ruler)[:, columns])[:, None]

@@ -51,6 +51,8 @@ class SlsqpSearch:
 
     def _starts(self, goal: Goal, region: Region, rng: np.random.Generator) -> Array:  # (k, d)
         X = space_filling(region, self.n_space, rng)
+        if not len(X):  # known constraints leave no room
+            return X
         a, _ = goal.values(X)
         nearest = np.argsort(np.abs(goal.edge(X)[0]), kind="stable")[: self.n_edge]
         best = np.argsort(-a, kind="stable")[: self.n_best]

@@ -190,11 +190,11 @@ def merge_repeats(X: Array, y: Array) -> tuple[Array, Array]:
         return X, y
     index = index.ravel()
     size = float(np.abs(y).max()) or 1.0
-    return distinct, size * np.bincount(index, y / size) / np.bincount(index)
+    return distinct, size * (np.bincount(index, y / size) / np.bincount(index))
 
 
 def informative_subset(z: Array, max_points: int) -> Array | slice:
-    """Indices of the best half of the points and an even spread of the rest, if too many."""
+    """Indices of at most max_points: one half the best, the other an even spread of the rest."""
     if len(z) <= max_points:
         return slice(None)
     order = np.argsort(-z, kind="stable")

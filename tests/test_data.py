@@ -1,0 +1,58 @@
+"""The history as arrays: order, sign, feasibility."""
+
+import numpy as np
+import pytest
+
+from becbo import Categorical, Outcome, Real, Space, Trial
+from becbo.data import Dataset, dataset, pending_points, sign
+
+SPACE = Space([Real("x", 0, 10), Categorical("c", "ab")])
+TRIALS = [
+    Trial(0, {"x": 1.0, "c": "a"}, Outcome.OK, 3.0),
+    Trial(1, {"x": 2.0, "c": "b"}, Outcome.FAILED, reason="melted"),
+    Trial(2, {"x": 3.0, "c": "a"}),
+    Trial(3, {"x": 4.0, "c": "b"}, Outcome.LOST),
+    Trial(4, {"x": 5.0, "c": "b"}, Outcome.OK, -7.0),
+    Trial(5, {"x": 6.0, "c": "b"}),
+]
+
+
+@pytest.mark.parametrize("direction, factor", [("minimize", -1.0), ("maximize", 1.0)])
+def test_values_are_to_be_maximised(direction: str, factor: float) -> None:
+    data = dataset(TRIALS, SPACE, direction)
+    np.testing.assert_array_equal(data.y, [3.0 * factor, np.nan, -7.0 * factor])
+    assert sign(direction) == factor
+
+
+def test_only_answers_count_and_in_order() -> None:
+    data = dataset(TRIALS, SPACE, "minimize")
+    np.testing.assert_allclose(data.X, [[0.1, 1, 0], [0.2, 0, 1], [0.5, 0, 1]])
+    assert data.feasible.tolist() == [True, False, True] and data.n_feasible == 2
+
+
+def test_successes_leave_failures_out() -> None:
+    X, y = dataset(TRIALS, SPACE, "maximize").successes()
+    np.testing.assert_allclose(X, [[0.1, 1, 0], [0.5, 0, 1]])
+    np.testing.assert_array_equal(y, [3.0, -7.0])
+
+
+def test_pending_points_are_the_unanswered_ones() -> None:
+    np.testing.assert_allclose(pending_points(TRIALS, SPACE), [[0.3, 1, 0], [0.6, 0, 1]])
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 9])
+def test_head_is_the_first_experiments(n: int) -> None:
+    data = dataset(TRIALS, SPACE, "minimize")
+    np.testing.assert_array_equal(data.head(n).X, data.X[:n])
+    np.testing.assert_array_equal(data.head(n).y, data.y[:n])
+
+
+def test_no_trials_give_empty_arrays_of_the_right_width() -> None:
+    data = dataset([], SPACE, "minimize")
+    assert (data.X.shape, data.y.shape, data.n_feasible) == ((0, 3), (0,), 0)
+    assert pending_points([], SPACE).shape == (0, 3)
+
+
+def test_a_dataset_cannot_be_reassigned() -> None:
+    with pytest.raises(AttributeError):
+        Dataset(np.zeros((1, 1)), np.zeros(1)).y = np.ones(1)

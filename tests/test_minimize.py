@@ -1,0 +1,229 @@
+"""`minimize`: what counts as a failure, what comes out, and when it ends."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+import becbo
+from becbo import (
+    BecboError,
+    Categorical,
+    Infeasible,
+    Integer,
+    InvalidInput,
+    LinearConstraint,
+    Outcome,
+    Real,
+    Space,
+)
+
+SPACE = Space([Real("x", -2, 2), Real("y", -2, 2)])
+
+
+class SimulationError(Exception):
+    """What a simulation might raise."""
+
+
+def bowl(params: dict) -> float:
+    """Fails right of x = 0.5, where the bowl goes on falling."""
+    if params["x"] > 0.5:
+        raise Infeasible("too far right")
+    return (params["x"] - 1) ** 2 + params["y"] ** 2
+
+
+def test_the_optimum_at_the_edge_is_found() -> None:
+    result = becbo.minimize(bowl, SPACE, budget=35, seed=0)
+    assert result.best is not None and 0.25 <= result.best.value < 0.30
+    assert len(result.trials) == 35 and result.n_failed > 0
+    assert (result.message, result.interrupted) == ("budget of 35 used", False)
+    assert result.best == min((t for t in result.trials if t.is_feasible), key=lambda t: t.value)
+
+
+def test_same_seed_same_run() -> None:
+    one, two, other = (becbo.minimize(bowl, SPACE, budget=13, seed=s) for s in (7, 7, 8))
+    assert one == two and one != other
+
+
+def fail_by(what):
+    """A function that fails right of zero in the given way."""
+
+    def fun(params: dict):
+        if params["x"] <= 0:
+            return params["y"]
+        if isinstance(what, BaseException):
+            raise what
+        return what
+
+    return fun
+
+
+@pytest.mark.parametrize(
+    "what, reason",
+    [
+        (Infeasible("melted"), "melted"),
+        (Infeasible(), "failed"),
+        (None, "returned None"),
+        (math.nan, "returned nan"),
+        (np.float64("nan"), "returned nan"),
+        (math.inf, "returned inf"),
+        (-math.inf, "returned -inf"),
+        (SimulationError("no mesh"), "SimulationError: no mesh"),
+        (ZeroDivisionError("by zero"), "ZeroDivisionError: by zero"),
+    ],
+    ids=repr,
+)
+def test_every_way_to_fail_is_a_failure(what, reason: str) -> None:
+    result = becbo.minimize(
+        fail_by(what), SPACE, budget=8, seed=0, catch=(SimulationError, ArithmeticError)
+    )
+    failed = [t for t in result.trials if t.params["x"] > 0]
+    assert failed and len(failed) == result.n_failed < 8
+    assert {(t.outcome, t.reason) for t in failed} == {(Outcome.FAILED, reason)}
+
+
+@pytest.mark.parametrize("what", [SimulationError("a bug"), TypeError("a bug"), SystemExit(2)])
+def test_any_other_exception_comes_out(what) -> None:
+    with pytest.raises(type(what)):
+        becbo.minimize(fail_by(what), SPACE, budget=8, seed=0, catch=(ZeroDivisionError,))
+
+
+@pytest.mark.parametrize("what", ["3", [1.0], 1j])
+def test_a_value_that_is_no_number_comes_out_as_an_error(what) -> None:
+    with pytest.raises((TypeError, InvalidInput)):
+        becbo.minimize(fail_by(what), SPACE, budget=8, seed=0)
+
+
+@pytest.mark.parametrize("n_before", [0, 5, 12])
+def test_an_interrupt_returns_what_was_found(n_before: int) -> None:
+    calls = []
+
+    def fun(params: dict) -> float:
+        if len(calls) == n_before:
+            raise KeyboardInterrupt
+        calls.append(params)
+        return params["x"]
+
+    result = becbo.minimize(fun, SPACE, budget=50, seed=0)
+    assert result.interrupted and result.message == "interrupted"
+    assert [t.params for t in result.trials] == calls
+    assert all(t.outcome is Outcome.OK for t in result.trials)
+    if n_before:
+        assert result.best is not None and result.best.value == min(p["x"] for p in calls)
+    else:
+        assert result.best is None
+
+
+def test_an_interrupt_in_a_callback_keeps_the_evaluation() -> None:
+    def stop(optimizer, trial) -> None:
+        if trial.number == 3:
+            raise KeyboardInterrupt
+
+    result = becbo.minimize(bowl, SPACE, budget=50, seed=0, callbacks=[stop])
+    assert result.interrupted and len(result.trials) == 4
+
+
+def test_callbacks_are_called_in_order_after_each_evaluation() -> None:
+    log: list[tuple] = []
+
+    def fun(params: dict) -> float | None:
+        log.append(("fun", params["x"]))
+        return None if params["x"] > 0 else params["x"]
+
+    def note(name: str):
+        def callback(optimizer, trial) -> None:
+            assert optimizer.trials[-1] is trial and trial.outcome is not Outcome.PENDING
+            log.append((name, trial.params["x"]))
+
+        return callback
+
+    result = becbo.minimize(fun, SPACE, budget=4, seed=0, callbacks=[note("a"), note("b")])
+    want = [(name, t.params["x"]) for t in result.trials for name in ("fun", "a", "b")]
+    assert log == want
+
+
+def test_the_function_may_change_its_argument() -> None:
+    def fun(params: dict) -> float:
+        return params.pop("x") + params.pop("y")
+
+    result = becbo.minimize(fun, SPACE, budget=3, seed=0)
+    assert all(set(t.params) == {"x", "y"} for t in result.trials)
+
+
+def test_progress_shows_the_state(capsys: pytest.CaptureFixture[str]) -> None:
+    result = becbo.minimize(bowl, SPACE, budget=5, seed=0, progress=True)
+    shown = capsys.readouterr().out
+    assert "5/5" in shown and f"{result.n_failed} failed" in shown
+    assert result == becbo.minimize(bowl, SPACE, budget=5, seed=0)
+    assert capsys.readouterr().out == ""
+
+
+def test_progress_works_while_nothing_has_worked(capsys: pytest.CaptureFixture[str]) -> None:
+    becbo.minimize(lambda params: None, SPACE, budget=3, seed=0, progress=True)
+    assert "nothing has worked yet" in capsys.readouterr().out
+
+
+def test_progress_ends_when_an_exception_comes_out(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(TypeError):
+        becbo.minimize(fail_by(TypeError()), SPACE, budget=8, seed=0, progress=True)
+    becbo.minimize(bowl, SPACE, budget=1, progress=True)  # rich allows one live display at a time
+    assert "1/1" in capsys.readouterr().out
+
+
+GRID = Space([Integer("a", 0, 2), Categorical("b", "xy")])
+
+
+@pytest.mark.parametrize(
+    "space, n",
+    [
+        (GRID, 6),
+        (Space(GRID.parameters, [lambda p: p["b"] == "x"]), 3),
+        (Space([Integer("a", 0, 20)], [LinearConstraint({"a": 1}, upper=7)]), 8),
+    ],
+)
+def test_an_exhausted_space_ends_the_run(space: Space, n: int) -> None:
+    result = becbo.minimize(lambda params: float(params["a"]), space, budget=50, seed=0)
+    assert len({str(t.params) for t in result.trials}) == len(result.trials) == n
+    assert result.message == f"all {n} allowed designs have been tried"
+    assert result.best is not None and result.best.value == 0.0 and not result.interrupted
+
+
+def test_noisy_experiments_go_on_repeating() -> None:
+    result = becbo.minimize(lambda p: float(p["a"]), GRID, budget=9, seed=0, noisy=True)
+    assert len(result.trials) == 9
+
+
+@pytest.mark.parametrize("budget", [0, -1, 2.5, "3", None, True])
+def test_a_bad_budget_is_refused(budget) -> None:
+    with pytest.raises(InvalidInput, match=re.escape(f"budget {budget!r} must be")):
+        becbo.minimize(bowl, SPACE, budget=budget)
+
+
+def test_settings_reach_the_optimizer() -> None:
+    seen = []
+    becbo.minimize(
+        bowl,
+        SPACE,
+        budget=np.int64(2),
+        method="be-cbo",
+        seed=11,
+        n_initial=7,
+        noisy=True,
+        callbacks=[lambda optimizer, trial: seen.append(optimizer)],
+    )
+    optimizer = seen[0]
+    assert (optimizer.seed, optimizer.n_initial, optimizer.noisy) == (11, 7, True)
+    assert optimizer.direction == "minimize"
+    with pytest.raises(InvalidInput, match="method 'nope'"):
+        becbo.minimize(bowl, SPACE, method="nope")
+
+
+def test_everything_may_fail() -> None:
+    result = becbo.minimize(lambda params: None, SPACE, budget=14, seed=0)
+    assert result.best is None and result.n_failed == 14
+
+
+def test_constraints_that_leave_nothing_come_out() -> None:
+    with pytest.raises(BecboError, match="known constraints"):
+        becbo.minimize(bowl, Space(SPACE.parameters, [lambda p: False]), budget=3)
