@@ -1,6 +1,6 @@
 """Import time and memory, each in fresh interpreters.
 
-    python benchmarks/footprint.py
+python benchmarks/footprint.py
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What every method must do, whatever it is: subclass `Conformance` and say which methods.
 
 Tests that take `method` run the preset itself. Tests that take `quick` run the same method with
-its networks, if it has any, trained for fewer steps: their claims do not depend on the training.
+smaller networks and searches, if it has any: their claims do not depend on the effort.
 """
 
 from __future__ import annotations
@@ -24,27 +24,31 @@ from becbo import (
     Space,
     Trial,
 )
+from becbo.acquisition import Weighted
 from becbo.band import EdgeProbability, MinimumProbability
 from becbo.data import dataset
 from becbo.proposers import Proposer, build, region_of
 from becbo.proposers.boundary import Boundary, incumbent
 from becbo.search.choice import EXHAUSTED, TOLERANCE
 from becbo.search.region import SAME
+from becbo.search.slsqp import SlsqpSearch
 from becbo.surrogates.ensemble import DeepEnsemble
 
-N_QUICK_STEPS = 40
+# Little networks, briefly trained, and fewer points to start a search from.
+QUICK_ENSEMBLE = {"n_networks": 2, "width_factor": 8, "n_steps": 20}
+QUICK_SEARCH = {"n_space": 200, "n_edge": 2, "n_best": 2}
 
 
 def quickened(name: str, noisy: bool = False) -> Proposer:
-    """The method with fewer training steps, if it trains networks."""
+    """The method with less effort where that changes no claim."""
     proposer = build(name, noisy)
-    if not trains_networks(proposer):
+    if not isinstance(proposer, Boundary):
         return proposer
-    return replace(proposer, classifier=replace(proposer.classifier, n_steps=N_QUICK_STEPS))
-
-
-def trains_networks(proposer: Proposer) -> bool:
-    return isinstance(getattr(proposer, "classifier", None), DeepEnsemble)
+    if isinstance(proposer.classifier, DeepEnsemble):
+        proposer = replace(proposer, classifier=replace(proposer.classifier, **QUICK_ENSEMBLE))
+    if isinstance(proposer.search, SlsqpSearch):
+        proposer = replace(proposer, search=replace(proposer.search, **QUICK_SEARCH))
+    return proposer
 
 
 def reals(d: int, constraints: Sequence = ()) -> Space:
@@ -61,6 +65,7 @@ MIXED = Space(
         Integer("cycles", 1, 10_000, log=True),
     ]
 )
+GRIDS = Space([Real("a", 1, 200, log=True), Integer("b", 2, 15), Real("c", 0, 3, step=0.25)])
 TWO_VALUED = Space([Integer(f"n{i}", 0, 1) for i in range(6)])
 CATEGORICAL = Space([Categorical("a", "pqrstu"), Categorical("b", [1, True, None, "1"])])
 
@@ -213,14 +218,14 @@ class Conformance:
     # -- the preset itself --------------------------------------------------------------------
 
     def test_a_proposal_says_how_it_was_found(self, method: str) -> None:
-        trials = usual_history(MIXED)
-        optimizer = Optimizer(MIXED, method=method, seed=1, trials=trials)
+        trials = usual_history(GRIDS)
+        optimizer = Optimizer(GRIDS, method=method, seed=1, trials=trials)
         trial = optimizer.ask()
-        assert_new(MIXED, [trial], trials)
+        assert_new(GRIDS, [trial], trials)
         assert (trial.number, trial.outcome, trial.value) == (12, Outcome.PENDING, None)
         proposal = optimizer.proposal
-        assert proposal is not None and proposal.X.shape == (1, MIXED.dim)
-        assert MIXED.decode(proposal.X) == [trial.params]
+        assert proposal is not None and proposal.X.shape == (1, GRIDS.dim)
+        assert GRIDS.decode(proposal.X) == [trial.params]
         found, believed = proposal.found[0], proposal.believed[0]
         np.testing.assert_array_equal(found.x, proposal.X[0])
         assert (trial.origin, trial.note) == (found.winner, found.fallback)
@@ -231,16 +236,16 @@ class Conformance:
 
     def test_same_seed_and_history_give_the_same_proposal(self, method: str) -> None:
         space = reals(2)
-        alive = Optimizer(space, method=method, seed=5, n_initial=6)
+        alive = Optimizer(space, method=method, seed=5, n_initial=7)
         for i in range(8):
             trial = alive.ask()
             if i == 3:
                 alive.lose(trial)
             elif i != 5:  # one stays pending
                 answer(alive, trial)
-        rebuilt = Optimizer(space, method=method, seed=5, n_initial=6, trials=alive.trials)
+        rebuilt = Optimizer(space, method=method, seed=5, n_initial=7, trials=alive.trials)
         assert alive.ask() == rebuilt.ask()
-        assert alive.trials == rebuilt.trials
+        assert alive.trials == rebuilt.trials and alive.trials[-1].believed is not None
 
     def test_the_report_is_true(self, method: str) -> None:
         proposer, space = build(method), reals(2)
@@ -258,8 +263,10 @@ class Conformance:
         slacks = [float(b.slack(models.classifier, found.x[None])[0]) for b in bands]
         assert min(abs(found.slack - slack) for slack in slacks) < 1e-9
         assert found.bound_holds == (found.slack >= -TOLERANCE)
-        best = incumbent(data, models.regressor, models.classifier, none, proposer.regressor)
+        best = incumbent(data, models.regressor, models.classifier, none, proposer.is_noisy)
         acquisition = proposer.acquisition(models.regressor, best)
+        if proposer.is_weighted:
+            acquisition = Weighted(acquisition, models.classifier)
         assert found.value == pytest.approx(acquisition.values(found.x[None])[0])
         if found.fallback is None:
             assert found.bound_holds and found.n_starts >= 1
@@ -320,6 +327,8 @@ class Conformance:
         optimizer = Optimizer(space, method=quick, seed=0, trials=trials)
         asked = [*optimizer.ask(4), optimizer.ask(), optimizer.ask()]
         assert_new(space, asked, trials)
+        designs = [t.params for t in asked]
+        assert (gaps(space, designs, designs) + np.eye(6)).min() > 1e-3  # the models know of them
         assert [t.number for t in asked] == list(range(12, 18))
         assert list(optimizer.pending) == asked
 
@@ -334,7 +343,7 @@ class Conformance:
 
     @pytest.mark.parametrize("space", [reals(2), MIXED])
     def test_a_long_run_can_be_rebuilt_anywhere(self, quick: Proposer, space: Space) -> None:
-        n = 16 if trains_networks(quick) else 60
+        n = 60 if getattr(quick, "is_warm", False) else 16  # past several checkpoints
         alive = Optimizer(space, method=quick, seed=3)
         for i in range(n):
             if i >= 10 and i % 7 == 0:

@@ -29,6 +29,7 @@ TABLE: dict[str, set[str]] = {
     # Arrays only: a model knows neither spaces nor trials.
     "becbo.surrogates": {"numpy", "scipy", "becbo.errors", "becbo.surrogates"},
     "becbo.surrogates.base": {"numpy", "scipy"},
+    "becbo.surrogates.svm": {"numpy", "scipy", "sklearn", "becbo.errors", "becbo.surrogates"},
     "becbo.acquisition": {"numpy", "scipy", "becbo.surrogates.base"},
     "becbo.band": {"numpy", "scipy", "becbo.errors", "becbo.surrogates.base"},
     # It receives callables and an index of kinds: no model, no space.
@@ -46,6 +47,7 @@ TABLE: dict[str, set[str]] = {
         "becbo.band",
         "becbo.search",
         "becbo.proposers.base",
+        "becbo.proposers.warm",
     },
     "becbo.proposers.__init__": {
         "becbo.errors",
@@ -71,6 +73,21 @@ TABLE: dict[str, set[str]] = {
     "becbo.threads": {"threadpoolctl"},
     "becbo.progress": {"rich", "becbo.optimizer", "becbo.trial"},
     "becbo.problems": {"numpy", "becbo.errors", "becbo.space", "becbo.problems"},
+    "becbo.bench": {"numpy", "becbo.errors", "becbo.problems", "becbo.bench"},
+    "becbo.bench.plan": {"becbo.errors", "becbo.problems", "becbo.proposers"},
+    "becbo.bench.summary": {"numpy", "scipy", "becbo.problems", "becbo.bench"},
+    # importlib: joblib, ray and dask are extras, imported when a run begins.
+    "becbo.bench.run": {
+        "importlib",
+        "numpy",
+        "becbo",
+        "becbo.errors",
+        "becbo.problems",
+        "becbo.proposers",
+        "becbo.search.candidates",
+        "becbo.threads",
+        "becbo.bench",
+    },
     "becbo.plots": {"numpy", "matplotlib"},
     # Public parts only.
     "becbo.cli": {
@@ -80,6 +97,7 @@ TABLE: dict[str, set[str]] = {
         "becbo.errors",
         "becbo.problems",
         "becbo.plots",
+        "becbo.bench",
         "becbo.cli",
     },
 }

@@ -302,6 +302,14 @@ def test_predictions_follow_the_history() -> None:
     assert after.mean == pytest.approx(42.0) and after.p_feasible > before.p_feasible
 
 
+def test_a_late_answer_changes_the_predictions() -> None:
+    optimizer = started()
+    params = optimizer.pending[0].params
+    before = optimizer.predict(params)
+    optimizer.tell(optimizer.pending[0], 77.0)
+    assert optimizer.predict(params).mean == pytest.approx(77.0, abs=0.1) != before.mean
+
+
 @pytest.mark.parametrize("direction", ["minimize", "maximize"])
 def test_predictions_are_in_user_units(direction: str) -> None:
     optimizer = Optimizer(SPACE, direction, seed=0)

@@ -136,9 +136,11 @@ def test_decode_is_close_to_the_exact_value(p: Real, fraction: float) -> None:
     assert abs(p.decode([fraction]) - want) <= 1e-11 * unit_of_error
 
 
-@pytest.mark.parametrize("p", REALS + LOG_REALS, ids=repr)
+@pytest.mark.parametrize("p", REALS + LOG_REALS + STEPPED, ids=repr)
 def test_bounds_are_reached_exactly(p: Real) -> None:
-    assert (p.decode([0.0]), p.decode([1.0])) == (p.low, p.high)
+    assert p.decode([0.0]) == p.low
+    if p.step is None:
+        assert p.decode([1.0]) == p.high
 
 
 @pytest.mark.parametrize("p", GRIDS, ids=repr)
@@ -384,7 +386,10 @@ def test_polytope_agrees_with_the_linear_constraint(coefficients, ends, seed: in
     space = Space(parameters, [constraint, lambda params: True])
     A, b = space.polytope()
     assert A.shape == (2, 3)
-    X = space.snap(np.random.default_rng(seed).random((50, 3)))
+    X = np.random.default_rng(seed).random((50, 3))
+    want = [space.is_allowed(params) for params in space.decode(X)]
+    assert space.allowed(X).tolist() == want
+    X = space.snap(X)
     slack = (b - X @ A.T).min(axis=1)
     sure = np.abs(slack) > 1e-9
     np.testing.assert_array_equal(space.allowed(X)[sure], slack[sure] >= 0)
@@ -414,6 +419,13 @@ def test_all_constraints_must_hold_and_see_what_can_be_set() -> None:
     X_all = space.encode([{"n": n, "x": 1.0} for n in (1, 3, 5, 7, 9)])
     assert space.allowed(X_all).tolist() == [True, False, True, True, False]
     assert all(exact(params["n"])[0] is int for params in seen)
+
+
+def test_a_sum_that_meets_its_limit_is_allowed() -> None:
+    space = Space([Integer("a", 0, 9), Integer("b", 0, 9)], [LinearConstraint({"a": 1, "b": 1}, 9)])
+    designs = [{"a": a, "b": b} for a in range(10) for b in range(10)]
+    want = [p["a"] + p["b"] <= 9 for p in designs]
+    assert space.allowed(space.encode(designs)).tolist() == want
 
 
 @pytest.mark.parametrize("a, holds", [(0.0, False), (0.5, True), (1.0, True), (1.5, False)])

@@ -450,7 +450,11 @@ class Space:
         """Whether the known constraints hold at what each point decodes to."""
         if not self.constraints:
             return np.ones(len(X), dtype=bool)
-        return np.array([self.is_allowed(params) for params in self.decode(X)], dtype=bool)
+        A, b = self.polytope()
+        slip = 1e-9 * (np.abs(A).sum(axis=1) + np.abs(b))  # the last digits are decided below
+        allowed: NDArray[np.bool_] = np.all(self.snap(X) @ A.T <= b + slip, axis=1)
+        allowed[allowed] = [self.is_allowed(params) for params in self.decode(X[allowed])]
+        return allowed
 
     def polytope(self) -> tuple[Array, Array]:  # (m, dim), (m,)
         """The linear constraints as A u <= b on the unit cube."""

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from becbo.cli.bench import bench
 from becbo.errors import BecboError
 
 # Proposals are many small matrix products: threads only get in each other's way (measured: one
@@ -28,6 +29,7 @@ app = typer.Typer(
     help="Find the best design when experiments can fail and then return nothing.\n\n"
     "Start with: [bold]becbo demo[/bold]",
 )
+app.add_typer(bench, name="bench")
 
 
 def main() -> None:

@@ -11,6 +11,9 @@ from becbo.band import DynamicBound, EdgeProbability, Everywhere, MinimumProbabi
 from becbo.errors import InvalidInput
 from becbo.proposers.base import Models, Proposal, Proposer, describe, region_of
 from becbo.proposers.boundary import Boundary
+from becbo.proposers.scbo import Scbo
+from becbo.proposers.sobol import Sobol
+from becbo.proposers.svm_cbo import SvmCbo
 from becbo.search.constrained import BandSearch
 from becbo.search.slsqp import SlsqpSearch
 from becbo.surrogates.ensemble import DeepEnsemble
@@ -66,13 +69,13 @@ def _be_cbo(noisy: bool, **changes: Any) -> Boundary:
             nugget=1e-10,
             scale_with_dim=False,
             n_iterations=50,
+            n_warm_iterations=20,
         ),
         classifier=DeepEnsemble(),
         acquisition=ExpectedImprovement,
         band=DynamicBound(),
         search=SlsqpSearch(),
         is_noisy=noisy,
-        is_warm=False,
     )
     return replace(paper, **changes)
 
@@ -85,6 +88,15 @@ _WEIGHTED: dict[str, Any] = {
     "is_weighted": True,
 }
 _PAPER = "Tian et al., ICML 2024"
+
+
+def _scbo(noisy: bool) -> Scbo:
+    return Scbo(regressor=_be_cbo(noisy).regressor, classifier=PAPER_GP_CLASSIFIER)
+
+
+def _svm_cbo(noisy: bool) -> SvmCbo:
+    return SvmCbo(regressor=replace(_edge(noisy).regressor, kernel=rbf))
+
 
 METHODS: dict[str, Method] = {
     method.name: method
@@ -117,7 +129,7 @@ METHODS: dict[str, Method] = {
             "be-cbo-gp",
             "variant of the paper: an isotropic GP classifier instead of the ensemble",
             _PAPER,
-            lambda noisy: _be_cbo(noisy, classifier=PAPER_GP_CLASSIFIER, is_warm=True),
+            lambda noisy: _be_cbo(noisy, classifier=PAPER_GP_CLASSIFIER),
         ),
         Method(
             "be-cbo-mle",
@@ -135,7 +147,25 @@ METHODS: dict[str, Method] = {
             "cei",
             "constrained expected improvement: maximise C(x) EI(x), GP classifier",
             "Gelbart, Snoek and Adams, UAI 2014",
-            lambda noisy: _be_cbo(noisy, **_WEIGHTED, classifier=PAPER_GP_CLASSIFIER, is_warm=True),
+            lambda noisy: _be_cbo(noisy, **_WEIGHTED, classifier=PAPER_GP_CLASSIFIER),
+        ),
+        Method(
+            "scbo",
+            "Thompson sampling under a GP classifier in a trust region, with restarts",
+            "Eriksson and Poloczek, AISTATS 2021",
+            _scbo,
+        ),
+        Method(
+            "svm-cbo",
+            "a support vector machine learns the boundary, then GP-UCB inside (set its budget)",
+            "Candelieri, J. Global Optim. 2021",
+            _svm_cbo,
+        ),
+        Method(
+            "sobol",
+            "space-filling points, whatever happens",
+            "Sobol 1967, Owen 1995",
+            lambda noisy: Sobol(regressor=_edge(noisy).regressor),
         ),
     )
 }

@@ -12,22 +12,24 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from becbo.acquisition import Acquisition, LogFeasibility, Weighted
 from becbo.band import Band, BandRule
 from becbo.data import Dataset
 from becbo.proposers.base import Models, Proposal, describe
+from becbo.proposers.warm import fit_classifier, fit_regressor
 from becbo.search.first import FirstSuccess
 from becbo.search.goal import Found, Goal, Hints, Search
 from becbo.search.region import Region
 from becbo.space import Array
 from becbo.surrogates.base import FeasibilityModel, Regressor, normal_pdf
-from becbo.surrogates.gp import GaussianProcess, GPModel
+from becbo.surrogates.gp import GaussianProcess
+from becbo.surrogates.gp_classifier import GPClassifier
 
 _CHUNK = 224  # points evaluated at once: few enough for the processor's cache, twice as fast
 _N_SUCCESSES, _N_FAILURES = 3, 8  # that hint where to look
@@ -36,7 +38,9 @@ _N_SUCCESSES, _N_FAILURES = 3, 8  # that hint where to look
 class Classifier(Protocol):
     """Settings of a feasibility model."""
 
-    def fit(self, X: Array, feasible: Array, rng: np.random.Generator) -> FeasibilityModel:
+    def fit(
+        self, X: Array, feasible: NDArray[np.bool_], rng: np.random.Generator
+    ) -> FeasibilityModel:
         """Model of the labels (n,) at X (n, d)."""
         ...
 
@@ -46,18 +50,17 @@ class Boundary:
     """Maximise `acquisition` over the region that `band` keeps of the space."""
 
     regressor: GaussianProcess
-    classifier: Any  # Classifier; a warm-startable one also takes start=
+    classifier: Classifier | GPClassifier
     acquisition: Callable[[Regressor, float], Acquisition]
     band: BandRule
     search: Search
     first: Search = FirstSuccess()  # while nothing has worked
     is_weighted: bool = False  # maximise C(x) q(x), for an acquisition that is log q(x)
     is_noisy: bool = False  # improve on the best believed value instead of the best seen
-    is_warm: bool = True  # continue from an earlier fit, see `checkpoint`
 
     def fit(self, data: Dataset, rng: np.random.Generator) -> Models:
         """Both models of the data."""
-        return Models(self._fit_regressor(data), self._fit_classifier(data, rng))
+        return Models(fit_regressor(self.regressor, data), self._fit_classifier(data, rng))
 
     def propose(
         self, data: Dataset, region: Region, pending: Array, q: int, rng: np.random.Generator
@@ -65,7 +68,7 @@ class Boundary:
         """q new points, one search each; every chosen point is pending for the next."""
         seconds: dict[str, float] = {}
         with _clock(seconds, "regressor"):
-            regressor = self._fit_regressor(data)
+            regressor = fit_regressor(self.regressor, data)
         with _clock(seconds, "classifier"):
             classifier = self._fit_classifier(data, rng)
         found: list[Found] = []
@@ -101,55 +104,10 @@ class Boundary:
         goal = banded_goal(acquisition, band, classifier)
         return self.search.maximise(goal, region, clues, rng)
 
-    def _fit_regressor(self, data: Dataset) -> Regressor | None:
-        if not data.n_feasible:
-            return None
-        start = None
-        if self.is_warm and data.head(checkpoint(len(data.X))).n_feasible:
-            start = _early_regressor(self.regressor, *_frozen(data))
-        return self.regressor.fit(*data.successes(), start=start)
-
     def _fit_classifier(self, data: Dataset, rng: np.random.Generator) -> FeasibilityModel:
-        if not self.is_warm:
-            model: FeasibilityModel = self.classifier.fit(data.X, data.feasible, rng)
-            return model
-        start = _early_classifier(self.classifier, *_frozen(data))
-        model = self.classifier.fit(data.X, data.feasible, rng, start=start)
-        return model
-
-
-def checkpoint(n: int) -> int:
-    """How many of the first n experiments the full hyperparameter search looks at.
-
-    Continuing from a fit to the first experiments is as good as a new one and much cheaper,
-    but what was fitted before must not depend on who asked when: the same history has to give
-    the same proposal. So the fit to continue from is a function of the history alone: the one
-    to its first checkpoint(n) experiments. It is remembered, not required to be.
-    """
-    step = 5 if n < 50 else 10 if n < 200 else 50
-    return max(n - n % step, 1)
-
-
-def _frozen(data: Dataset) -> tuple[bytes, bytes, int]:
-    """The experiments up to the checkpoint as hashable arguments."""
-    head = data.head(checkpoint(len(data.X)))
-    return head.X.tobytes(), head.y.tobytes(), head.X.shape[1]
-
-
-def _thawed(X: bytes, y: bytes, d: int) -> Dataset:
-    return Dataset(np.frombuffer(X).reshape(-1, d), np.frombuffer(y))
-
-
-@lru_cache(maxsize=4)  # a model of 1000 experiments holds 8 MB
-def _early_regressor(settings: GaussianProcess, X: bytes, y: bytes, d: int) -> GPModel:
-    return settings.fit(*_thawed(X, y, d).successes())
-
-
-@lru_cache(maxsize=4)  # a model of 1000 experiments holds 8 MB
-def _early_classifier(settings: Any, X: bytes, y: bytes, d: int) -> FeasibilityModel:
-    data = _thawed(X, y, d)
-    model: FeasibilityModel = settings.fit(data.X, data.feasible)
-    return model
+        if isinstance(self.classifier, GPClassifier):  # the one that can continue from a fit
+            return fit_classifier(self.classifier, data)
+        return self.classifier.fit(data.X, data.feasible, rng)
 
 
 def incumbent(

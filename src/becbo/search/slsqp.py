@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import minimize
 
 from becbo.search.candidates import space_filling
-from becbo.search.choice import choose
+from becbo.search.choice import EXHAUSTED, choose
 from becbo.search.goal import Found, Goal, Hints
 from becbo.search.region import Array, Region
 
@@ -47,7 +47,7 @@ class SlsqpSearch:
         point = space_filling(region, 1, rng)
         found = choose(point, ["random"], goal, region, rng, 0)
         note = f"no start met the bound in {self.n_rounds} rounds: a random point"
-        return Found(found.x, found.value, found.slack, found.bound_holds, 0, "random", note)
+        return found if found.fallback == EXHAUSTED else replace(found, fallback=note)
 
     def _starts(self, goal: Goal, region: Region, rng: np.random.Generator) -> Array:  # (k, d)
         X = space_filling(region, self.n_space, rng)

@@ -5,7 +5,9 @@ Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006 (R&W), c
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +17,7 @@ from becbo.surrogates.kernels import (
     Kernel,
     input_gradient,
     matern52,
+    rbf,
     scale_gradient,
     squared_distance,
 )
@@ -22,6 +25,11 @@ from becbo.surrogates.linalg import backward, cholesky, extend, forward, inverse
 
 # Standard deviations below this share of the prior one are rounding errors.
 _MIN_STD = 1e-9
+
+Path = Callable[[Array], Array]  # (m, d) -> (m,): one function drawn from a Gaussian process
+N_FEATURES = 1024
+# A kernel's spectral density is a multivariate t distribution with so many degrees of freedom.
+_SPECTRAL_FREEDOM: dict[Kernel, float] = {matern52: 5.0, rbf: np.inf}
 
 
 @dataclass(frozen=True)
@@ -105,6 +113,18 @@ class GPModel:
         mean = self.shift + self.unit * (self.mean + k @ self.weights)
         return mean, self.unit * std, self.unit * dmean, self.unit * dvar / (2 * std[:, None])
 
+    def path(self, rng: np.random.Generator) -> Path:
+        """A function drawn from the posterior."""
+        prior = prior_path(self.kernel, self.scales, self.variance, rng)
+        noise = np.full(len(self.X), self.variance * self.nugget + np.exp(self.theta[-1]))
+        weights = self.weights + update_weights(prior, self.X, self.W, noise, rng)
+
+        def path(X: Array) -> Array:
+            k = self.variance * self.kernel(squared_distance(X, self.X, self.scales))[0]
+            return self.shift + self.unit * (self.mean + prior(X) + k @ weights)
+
+        return path
+
     def believe(self, X: Array) -> GPModel:
         """The posterior after observing its own mean at X: same mean, less uncertainty."""
         # An observation equal to the prediction has no innovation, so its weight is zero.
@@ -172,6 +192,48 @@ def _mean_and_weights(L: Array, z: Array) -> tuple[float, Array]:
     solved = backward(L, forward(L, np.column_stack([z, np.ones_like(z)])))
     mean = float(solved[:, 0].sum() / solved[:, 1].sum())
     return mean, solved[:, 0] - mean * solved[:, 1]
+
+
+def frequencies(kernel: Kernel, n: int, d: int, rng: np.random.Generator) -> Array:  # (n, d)
+    """Draws from the spectral density of a kernel with length scale 1."""
+    freedom = _SPECTRAL_FREEDOM[kernel]
+    normal = rng.standard_normal((n, d))
+    if np.isinf(freedom):
+        return normal
+    return np.asarray(normal / np.sqrt(rng.chisquare(freedom, (n, 1)) / freedom))
+
+
+def prior_path(
+    kernel: Kernel, scales: Array, variance: float, rng: np.random.Generator
+) -> Callable[..., Array]:
+    """(X, dtype=float32) -> (m,): a function drawn from the prior, by random Fourier features.
+
+    Rahimi and Recht, "Random features for large-scale kernel machines", NeurIPS 2007. Cosines in
+    single precision are forty times faster, and only where the function meets the inverse
+    covariance of the data would their rounding be seen.
+    """
+    omega = frequencies(kernel, N_FEATURES, len(scales), rng) / scales
+    phase = rng.uniform(0.0, 2 * np.pi, N_FEATURES)
+    # a cos + b sin with normal a and b is a cosine with this amplitude and a random phase.
+    amplitude = rng.rayleigh(np.sqrt(variance / N_FEATURES), N_FEATURES)
+
+    def path(X: Array, dtype: Any = np.float32) -> Array:
+        angle = (X @ omega.T + phase).astype(dtype)
+        return np.asarray(np.cos(angle) @ amplitude.astype(dtype), dtype=float)
+
+    return path
+
+
+def update_weights(
+    prior: Callable[..., Array], X: Array, W: Array, noise: Array, rng: np.random.Generator
+) -> Array:  # (n, d), (n, n), (n,) -> (n,)
+    """Kernel weights that turn a draw from the prior into one from the posterior, less its mean.
+
+    Wilson et al., "Efficiently sampling functions from Gaussian process posteriors", ICML 2020,
+    eq. 13: f + k K^-1 (z - f(X) - e), where k K^-1 z is the mean and e has the variances `noise`.
+    """
+    drawn = prior(X, np.float64) + np.sqrt(noise) * rng.standard_normal(len(X))
+    return -W.T @ (W @ drawn)
 
 
 def standardise(y: Array) -> tuple[Array, float, float]:

@@ -8,12 +8,14 @@ so that they stay accurate for a latent variance of 1e8.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import erfcx, log_ndtr
 
 from becbo.surrogates.base import Array, probit_band, probit_score, probit_score_grad
-from becbo.surrogates.gp import informative_subset
+from becbo.surrogates.gp import Path, informative_subset, prior_path, update_weights
 from becbo.surrogates.hyper import Range, fixed, map_estimate, typical_theta
 from becbo.surrogates.kernels import (
     Kernel,
@@ -53,10 +55,9 @@ class GPClassifier:
     max_points: int = 256  # hyperparameters are learned from at most this many points
 
     def fit(
-        self, X: Array, feasible: Array, rng: object = None, start: GPClassifierModel | None = None
+        self, X: Array, feasible: NDArray[np.bool_], start: GPClassifierModel | None = None
     ) -> GPClassifierModel:
         """Model of the labels (n,) at X (n, d); `start` is a fit to the first of these points."""
-        del rng  # the fit is deterministic; the argument is part of the shared signature
         labels = np.where(feasible, 1.0, -1.0)
         theta, sites = self._start(X, labels, start)
         is_one_class = abs(labels.sum()) == len(labels)
@@ -130,6 +131,19 @@ class GPClassifierModel:
     def band(self, X: Array) -> tuple[Array, Array]:  # (m,), (m,)
         """[Phi(mean - std), Phi(mean + std)] of the latent."""
         return probit_band(*self.latent(X))
+
+    def path(self, rng: np.random.Generator) -> Path:
+        """A latent function drawn from the posterior."""
+        smooth = prior_path(self.settings.kernel, self.scales, self.variance, rng)
+        constant = np.sqrt(self.variance * self.settings.bias) * rng.standard_normal()
+
+        def prior(X: Array, dtype: Any = np.float32) -> Array:
+            return np.asarray(smooth(X, dtype) + constant)
+
+        # A site of no precision has infinite noise, but also no column in W.
+        noise = 1.0 / np.maximum(self.sites[:, 0], 1e-300) + _NUGGET * self.variance
+        weights = self.weights + update_weights(prior, self.X, self.W, noise, rng)
+        return lambda X: prior(X) + self._cross(X)[0] @ weights
 
     def believe(self, X: Array) -> GPClassifierModel:
         """The model after seeing its own latent mean at X: same mean, less uncertainty."""

@@ -1,0 +1,237 @@
+"""What to run, as data: suites of problems, variants of methods, and the plan made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from becbo.errors import InvalidInput
+from becbo.problems import PAPER, get
+
+N_INITIAL = 10  # evaluations of the initial design, in the paper and here
+
+# How a run starts. Both draw 10 scrambled Sobol points, the same for every method of a seed.
+PROTOCOLS = {
+    "authors": "draw again, free of charge, until at least one of the 10 points works",
+    "honest": "the first 10 points, whatever they return",
+}
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A method under a label of its own, with changed settings of its ensemble."""
+
+    label: str  # also a file name
+    method: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Problems and the methods usually compared on them."""
+
+    name: str
+    summary: str
+    problems: tuple[str, ...]
+    variants: tuple[Variant, ...]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One optimisation: everything that decides its course."""
+
+    problem: str
+    label: str
+    method: str
+    options: Mapping[str, Any]
+    seed: int
+    budget: int
+    protocol: str
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """What tells it from the other runs of a folder."""
+        return self.problem, self.label, self.seed
+
+    def __str__(self) -> str:
+        return f"{self.problem}, {self.label}, seed {self.seed}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Every problem with every variant and every seed."""
+
+    problems: tuple[str, ...]
+    variants: tuple[Variant, ...]
+    seeds: tuple[int, ...]
+    budget: int
+    protocol: str
+
+    def runs(self) -> list[Run]:
+        """Seed by seed, so that an interrupted plan has compared all methods on some seeds."""
+        return [
+            Run(problem, v.label, v.method, v.options, seed, self.budget, self.protocol)
+            for seed in self.seeds
+            for v in self.variants
+            for problem in self.problems
+        ]
+
+
+def presets(*names: str) -> tuple[Variant, ...]:
+    """Methods as they are."""
+    return tuple(Variant(name, name) for name in names)
+
+
+def _sweep(name: str, changes: Mapping[str, Mapping[str, Any]]) -> tuple[Variant, ...]:
+    """The paper's method with changed settings of the ensemble.
+
+    The unchanged method keeps its own name, so that suites in one folder share its runs.
+    """
+    return tuple(
+        Variant(f"be-cbo-{name}-{label}" if options else "be-cbo", "be-cbo", options)
+        for label, options in changes.items()
+    )
+
+
+SUITES: dict[str, Suite] = {
+    suite.name: suite
+    for suite in (
+        Suite(
+            "paper",
+            "the paper's comparison: 3 synthetic and 9 engineering problems",
+            PAPER,
+            presets("edge", "be-cbo", "cei", "scbo", "svm-cbo", "sobol"),
+        ),
+        Suite(
+            "interior",
+            "the synthetic problems with the optimum moved away from the edge",
+            ("townsend_interior", "simionescu_interior", "lsq_interior"),
+            presets("edge", "be-cbo", "be-cbo-c", "cei", "scbo"),
+        ),
+        Suite(
+            "highdim",
+            "four more engineering problems in 10 to 14 dimensions",
+            ("batch_plant", "sopwm9_10d", "sopwm11_10d", "refrigeration"),
+            presets("edge", "be-cbo", "be-cbo-c"),
+        ),
+        Suite(
+            "ackley",
+            "one function in 2 to 20 dimensions, with an ever smaller share that works",
+            tuple(f"ackley_scbo_{d}d" for d in (2, 5, 10, 20)),
+            presets("edge", "be-cbo", "be-cbo-c"),
+        ),
+        Suite(
+            "ablation-classifier",
+            "deep ensemble or Gaussian process as classifier",
+            PAPER,
+            presets("be-cbo", "be-cbo-gp"),
+        ),
+        Suite(
+            "ablation-training",
+            "ensemble trained by variational inference or maximum likelihood",
+            PAPER,
+            presets("be-cbo", "be-cbo-mle"),
+        ),
+        Suite(
+            "ablation-acquisition",
+            "expected improvement or upper confidence bound",
+            PAPER,
+            presets("be-cbo", "be-cbo-ucb"),
+        ),
+        Suite(
+            "ablation-band",
+            "dynamic bound, C(x) as a factor, or C(x) >= 0.5",
+            PAPER,
+            presets("be-cbo", "be-cbo-m", "be-cbo-c"),
+        ),
+        Suite(
+            "ablation-networks",
+            "number of networks in the ensemble: 3, 5 (the paper's), 8",
+            PAPER,
+            _sweep("networks", {"3": {"n_networks": 3}, "5": {}, "8": {"n_networks": 8}}),
+        ),
+        # The settings count layers of weights, one more than hidden layers.
+        Suite(
+            "ablation-layers",
+            "hidden layers of each network: 1, 2, 3 (the paper's), 4",
+            PAPER,
+            _sweep(
+                "hidden",
+                {"1": {"n_layers": 2}, "2": {"n_layers": 3}, "3": {}, "4": {"n_layers": 5}},
+            ),
+        ),
+        Suite(
+            "ablation-width",
+            "neurons per layer, as a factor of log2(d), in networks of 2 hidden layers",
+            PAPER,
+            _sweep(
+                "width",
+                {str(f): {"width_factor": f, "n_layers": 3} for f in (16, 32, 64, 128, 256)},
+            ),
+        ),
+        Suite(
+            "ablation-lr",
+            "learning rate of the ensemble: 3e-5 to 3e-3; the paper's is 3e-4",
+            PAPER,
+            _sweep(
+                "lr",
+                {
+                    "3e-3": {"learning_rate": 3e-3},
+                    "1e-3": {"learning_rate": 1e-3},
+                    "3e-4": {},
+                    "1e-4": {"learning_rate": 1e-4},
+                    "3e-5": {"learning_rate": 3e-5},
+                },
+            ),
+        ),
+    )
+}
+
+
+def make_plan(
+    suite: str,
+    methods: Iterable[str] = (),
+    problems: Iterable[str] = (),
+    seeds: Iterable[int] = range(10),
+    budget: int = 200,
+    protocol: str = "authors",
+) -> Plan:
+    """The plan in a few words, checked; nothing named means all of the suite.
+
+    `methods` are labels of the suite or any of `becbo.METHODS`, `problems` any problem names.
+    """
+    chosen = _suite(suite)
+    if protocol not in PROTOCOLS:
+        raise InvalidInput(f"unknown protocol {protocol!r}; there are {', '.join(PROTOCOLS)}")
+    seeds = tuple(seeds)
+    if budget < 1 or not seeds or min(seeds) < 0:
+        raise InvalidInput(
+            f"budget {budget} and seeds {list(seeds)}: give a budget of at least 1 evaluation, "
+            "and at least one seed, from 0"
+        )
+    variants = tuple(_variant(chosen, name) for name in methods) or chosen.variants
+    plan = Plan(tuple(problems) or chosen.problems, variants, seeds, budget, protocol)
+    for problem in plan.problems:
+        get(problem)
+    for variant in plan.variants:
+        check(variant)
+    return plan
+
+
+def check(variant: Variant) -> None:
+    """Refuse a method or option that does not exist, before anything runs."""
+    from becbo.proposers import build
+
+    build(variant.method, **variant.options)
+
+
+def _suite(name: str) -> Suite:
+    if name not in SUITES:
+        raise InvalidInput(f"unknown suite {name!r}; there are {', '.join(SUITES)}")
+    return SUITES[name]
+
+
+def _variant(suite: Suite, name: str) -> Variant:
+    by_label = {variant.label: variant for variant in suite.variants}
+    return by_label.get(name, Variant(name, name))

@@ -1,0 +1,193 @@
+"""Records of runs: JSON lines, one line per finished run, one file per problem and method.
+
+    FOLDER/plans.jsonl              what was asked for, one line per distinct command
+    FOLDER/<problem>/<label>.jsonl  what came of it
+
+A line is written at once when its run has ended and never changed, so a run is in the folder
+completely or not at all. A line cut short (power cut, full disk, interrupted copy) is ignored
+with a message, and its run is repeated. Several processes may fill one folder.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from becbo.bench.plan import Plan, Run, Variant
+from becbo.errors import InvalidInput
+
+FORMAT = 1
+PLANS = "plans.jsonl"
+
+
+@dataclass(frozen=True)
+class Searches:
+    """The outcome of every search of a run. Numbers count evaluations from 0."""
+
+    winners: tuple[str, ...] = ()  # where proposals came from, by name
+    winner: tuple[int, ...] = ()  # per proposal: which of them
+    bound_broken: tuple[int, ...] = ()  # evaluations whose search could not meet its bound
+    fallback: tuple[tuple[int, str], ...] = ()  # evaluations chosen otherwise, and why
+
+
+@dataclass(frozen=True)
+class Record:
+    """One run and what came of it: evaluations, or the error that ended it."""
+
+    run: Run
+    variant: str = ""  # of the problem
+    redraws: int = 0  # initial designs drawn and thrown away because no point worked
+    x: tuple[tuple[Any, ...], ...] = ()  # (n, d) natural units, rounded
+    y: tuple[float | None, ...] = ()  # (n,) None: the experiment failed
+    seconds: tuple[float, ...] = ()  # per proposal, that is without the initial design
+    parts: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # the same, by part
+    searches: Searches = Searches()
+    seconds_total: float = 0.0
+    versions: Mapping[str, str] = field(default_factory=dict)
+    error: str | None = None  # a traceback
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the run came to its end."""
+        return self.error is None
+
+    @property
+    def n_initial(self) -> int:
+        """Evaluations of the initial design."""
+        return len(self.y) - len(self.seconds)
+
+    @property
+    def started_blind(self) -> bool:
+        """Whether no point of the initial design worked."""
+        return not any(value is not None for value in self.y[: self.n_initial])
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a folder holds: the last word on each run, and complaints about unreadable lines."""
+
+    records: tuple[Record, ...]
+    complaints: tuple[str, ...]
+
+
+def write(folder: Path, record: Record) -> None:
+    """Adds a record to its file."""
+    path = folder / record.run.problem / f"{record.run.label}.jsonl"
+    _append(path, {"format": FORMAT, **asdict(record)})
+
+
+def read(folder: Path) -> Reading:
+    """Every run in a folder; where a run failed and was repeated, the success."""
+    latest: dict[tuple[str, str, int], Record] = {}
+    complaints: list[str] = []
+    for path in sorted(folder.glob("*/*.jsonl")):
+        for record in map(_record, _lines(path, complaints)):
+            known = latest.get(record.run.key)
+            if known is None or record.is_finished or not known.is_finished:
+                latest[record.run.key] = record
+    return Reading(tuple(latest.values()), tuple(complaints))
+
+
+def write_plan(folder: Path, plan: Plan) -> None:
+    """Remembers what was asked for, for `missing`."""
+    if plan not in read_plans(folder):
+        _append(folder / PLANS, {"format": FORMAT, **asdict(plan)})
+
+
+def read_plans(folder: Path) -> list[Plan]:
+    """What has been asked for so far."""
+    path = folder / PLANS
+    return [_plan(line) for line in _lines(path, [])] if path.exists() else []
+
+
+def missing(runs: Iterable[Run], records: Iterable[Record]) -> list[Run]:
+    """The runs without a finished record. A run that ended in an error is missing.
+
+    A record made with other settings is neither finished nor missing: it is an error.
+    """
+    done = {record.run.key: record for record in records}
+    left = {}
+    for run in runs:
+        record = done.get(run.key)
+        if record is not None and record.is_finished:
+            _check_same(run, record.run)
+        else:
+            left[run.key] = run
+    return list(left.values())
+
+
+def _check_same(wanted: Run, found: Run) -> None:
+    for setting in fields(Run):
+        new, old = getattr(wanted, setting.name), getattr(found, setting.name)
+        if new != old:
+            raise InvalidInput(
+                f"the run {found} is there with {setting.name} {old!r}, not {new!r}; "
+                "choose another folder with --out, or the same settings"
+            )
+
+
+def _append(path: Path, content: Mapping[str, Any]) -> None:
+    line = json.dumps(content, separators=(",", ":")).encode() + b"\n"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab+", buffering=0) as file:
+        if file.tell() and not _ends_well(file):  # after a line cut short
+            line = b"\n" + line
+        if file.write(line) != len(line):
+            raise OSError(f"could not write to {path}: is the disk full?")
+        os.fsync(file.fileno())
+
+
+def _ends_well(file: Any) -> bool:
+    file.seek(-1, os.SEEK_END)
+    return bool(file.read(1) == b"\n")
+
+
+def _lines(path: Path, complaints: list[str]) -> Iterator[dict[str, Any]]:
+    """The readable lines of a file; the others are complained about."""
+    for number, line in enumerate(path.read_bytes().split(b"\n"), start=1):
+        if not line:
+            continue
+        try:
+            content = json.loads(line)
+        except ValueError:  # also raised for bytes that are not text
+            complaints.append(
+                f"{path}, line {number} is cut short and ignored; its run counts as missing"
+            )
+            continue
+        if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
+            raise InvalidInput(f"{path}, line {number} is not a record of format {FORMAT}")
+        yield content
+
+
+def _record(content: Mapping[str, Any]) -> Record:
+    searches = content["searches"]
+    return Record(
+        **{
+            **content,
+            "run": Run(**content["run"]),
+            "x": tuple(map(tuple, content["x"])),
+            "y": tuple(content["y"]),
+            "seconds": tuple(content["seconds"]),
+            "parts": {part: tuple(seconds) for part, seconds in content["parts"].items()},
+            "searches": Searches(
+                tuple(searches["winners"]),
+                tuple(searches["winner"]),
+                tuple(searches["bound_broken"]),
+                tuple((number, why) for number, why in searches["fallback"]),
+            ),
+        }
+    )
+
+
+def _plan(content: Mapping[str, Any]) -> Plan:
+    return Plan(
+        tuple(content["problems"]),
+        tuple(Variant(**variant) for variant in content["variants"]),
+        tuple(content["seeds"]),
+        content["budget"],
+        content["protocol"],
+    )

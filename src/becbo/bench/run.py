@@ -1,0 +1,289 @@
+"""Running a plan: one run to its record, and many runs side by side."""
+
+from __future__ import annotations
+
+import math
+import os
+import platform
+import signal
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache, partial
+from importlib import import_module, metadata
+from typing import Any, cast
+
+import numpy as np
+
+from becbo import Infeasible, InvalidInput, Optimizer
+from becbo.bench.plan import N_INITIAL, Run
+from becbo.bench.records import Record, Searches
+from becbo.errors import BecboError
+from becbo.problems import Problem, get
+from becbo.proposers import Proposal, Proposer, build
+from becbo.search.candidates import sobol
+from becbo.threads import one_thread
+
+_DESIGN = 10  # the stream of random numbers that initial designs are drawn from
+# Below this feasible share a redraw until something works would take hours.
+HOPELESS = 1e-6
+_SURE = 20.0  # redraws until exp(-20) is the chance to have missed every working point
+
+X_DIGITS, Y_DIGITS = 7, 12  # significant digits in a record
+
+
+@dataclass(frozen=True)
+class Start:
+    """An initial design: the same for every method of a seed."""
+
+    params: tuple[Mapping[str, Any], ...]
+    redraws: int
+
+
+@lru_cache(maxsize=64)  # drawn anew for every method otherwise, at up to ten seconds
+def initial_design(problem: Problem, seed: int, protocol: str) -> Start:
+    """Ten scrambled Sobol points; for the authors' protocol drawn until at least one works.
+
+    Where that is hopeless (a share that works of less than one in a million), the first draw
+    is kept under both protocols. `Record.started_blind` tells.
+    """
+    rng = np.random.default_rng((seed, _DESIGN))
+    ratio = problem.feasibility_ratio or 0.0
+    can_redraw = protocol == "authors" and ratio > HOPELESS
+    n_draws = math.ceil(_SURE / (N_INITIAL * ratio)) if can_redraw else 1
+    for redraws in range(n_draws):
+        design = problem.space.decode(sobol(N_INITIAL, problem.space.dim, rng))
+        if not can_redraw or any(_value(problem, params) is not None for params in design):
+            return Start(tuple(design), redraws)
+    raise BecboError(
+        f"{problem.name}: none of {N_INITIAL * n_draws} points worked, although {ratio:.2g} "
+        "of the space should; use --protocol honest"
+    )
+
+
+def execute(run: Run) -> Record:
+    """One optimisation as a record."""
+    begin = time.perf_counter()
+    problem = get(run.problem)
+    optimizer = Optimizer(problem.space, method=_proposer(run), seed=run.seed, n_initial=N_INITIAL)
+    start = initial_design(problem, run.seed, run.protocol)
+    for params in start.params[: run.budget]:
+        value = _value(problem, params)
+        optimizer.add(params, value, failed=value is None)
+    journal = _Journal()
+    while len(optimizer.trials) < run.budget:
+        asked = time.perf_counter()
+        trial = optimizer.ask()
+        journal.note(trial.number, optimizer.proposal, time.perf_counter() - asked)
+        value = _value(problem, trial.params)
+        if value is None:
+            optimizer.fail(trial)
+        else:
+            optimizer.tell(trial, value)
+    trials = optimizer.trials
+    return Record(
+        run,
+        problem.variant,
+        start.redraws,
+        x=tuple(tuple(_rounded(v, X_DIGITS) for v in t.params.values()) for t in trials),
+        y=tuple(_rounded(t.value, Y_DIGITS) for t in trials),
+        seconds=tuple(journal.seconds),
+        parts={part: tuple(seconds) for part, seconds in journal.parts.items()},
+        searches=journal.searches(),
+        seconds_total=round(time.perf_counter() - begin, 3),
+        versions=versions(),
+    )
+
+
+def _proposer(run: Run) -> Proposer:
+    """The method of a run; one that plans ahead, having a field `budget`, learns it."""
+    proposer = build(run.method, **run.options)
+    if "budget" not in getattr(proposer, "__dataclass_fields__", {}):
+        return proposer
+    return cast(Proposer, replace(cast(Any, proposer), budget=max(run.budget, N_INITIAL)))
+
+
+def attempt(run: Run) -> Record:
+    """A run whose error becomes its record, so that the others go on."""
+    begin = time.perf_counter()
+    try:
+        with one_thread():
+            return execute(run)
+    except Exception:
+        return Record(
+            run,
+            seconds_total=round(time.perf_counter() - begin, 3),
+            versions=versions(),
+            error=traceback.format_exc(),
+        )
+
+
+def work(run: Run) -> Record:
+    """`attempt` in a process of its own, which does not outlive the one that started it.
+
+    Ctrl-C reaches every process of a terminal; it is for the first to say what happens then.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _watch_parent()
+    return attempt(run)
+
+
+@cache  # once per process
+def _watch_parent() -> None:
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def versions() -> dict[str, str]:
+    """What the numbers depend on."""
+    packages = {name: metadata.version(name) for name in ("becbo", "numpy", "scipy")}
+    return {"python": platform.python_version(), **packages}
+
+
+def fan_out(
+    runs: Iterable[Run], jobs: int = 1, backend: str = "loky", address: str | None = None
+) -> Iterator[Record]:
+    """The records of many runs, each as soon as it is there.
+
+    `backend` is "loky" for processes on this machine, or "ray" or "dask" for the cluster at
+    `address` (None: one started here). `jobs` -1 means as many as there are processors.
+    """
+    if backend not in BACKENDS:
+        raise InvalidInput(f"unknown backend {backend!r}; there are {', '.join(BACKENDS)}")
+    if jobs < 1 and jobs != -1:
+        raise InvalidInput(f"jobs {jobs}: give at least 1, or -1 for all processors")
+    yield from BACKENDS[backend](list(runs), jobs, address)
+
+
+def _on_this_machine(runs: list[Run], jobs: int, address: str | None) -> Iterator[Record]:
+    if address is not None:
+        raise InvalidInput(f"address {address!r} needs --backend ray or --backend dask")
+    joblib = _import("joblib", "bench")
+    with joblib.parallel_config("loky", inner_max_num_threads=1):
+        parallel = joblib.Parallel(jobs, return_as="generator_unordered", batch_size=1)
+    task = joblib.delayed(attempt if jobs == 1 else work)
+    try:
+        yield from parallel(task(run) for run in runs)
+    except joblib.externals.loky.process_executor.BrokenProcessPool as error:
+        raise BecboError(
+            "a worker process was killed, perhaps for lack of memory; finished runs are kept: "
+            "start again to continue, with fewer --jobs if memory is short"
+        ) from error
+
+
+def _on_dask(runs: list[Run], jobs: int, address: str | None) -> Iterator[Record]:
+    joblib, distributed = _import("joblib", "bench"), _import("distributed", "dask")
+    with _answering(address, distributed.Client):  # joblib finds it
+        with joblib.parallel_config("dask"):
+            parallel = joblib.Parallel(jobs, return_as="generator_unordered", batch_size=1)
+        yield from parallel(joblib.delayed(attempt)(run) for run in runs)
+
+
+def _on_ray(runs: list[Run], jobs: int, address: str | None) -> Iterator[Record]:
+    """Ray's own tasks: its joblib backend returns nothing before the last run has ended."""
+    ray = _import("ray", "ray")
+    _answering(address, partial(ray.init, ignore_reinit_error=True, log_to_driver=False))
+    task = ray.remote(attempt)
+    todo = runs[::-1]
+    under_way: dict[Any, Run] = {}
+    while todo or under_way:
+        while todo and (jobs == -1 or len(under_way) < jobs):
+            run = todo.pop()
+            under_way[task.remote(run)] = run
+        (ready, *_), _ = ray.wait(list(under_way))
+        run = under_way.pop(ready)
+        try:
+            yield ray.get(ready)
+        except ray.exceptions.RayError as error:  # of the cluster: attempt() returns its own
+            yield Record(run, error=f"{type(error).__name__}: {error}")
+
+
+BACKENDS = {"loky": _on_this_machine, "ray": _on_ray, "dask": _on_dask}
+
+
+def _answering(address: str | None, connect: Callable[[str | None], Any]) -> Any:
+    try:
+        return connect(address)
+    except OSError as error:  # which includes refused connections and timeouts
+        raise BecboError(f"no cluster answers at {address}: {error}") from error
+
+
+def _import(package: str, extra: str) -> Any:
+    try:
+        return import_module(package)
+    except ModuleNotFoundError as error:
+        raise InvalidInput(
+            f"this needs {package}, which is not installed: pip install 'becbo[{extra}]'"
+        ) from error
+
+
+@dataclass
+class _Journal:
+    """Times and outcomes of the searches, as they happen."""
+
+    seconds: list[float] = field(default_factory=list)
+    parts: dict[str, list[float]] = field(default_factory=dict)
+    winners: list[str] = field(default_factory=list)
+    bound_broken: list[int] = field(default_factory=list)
+    fallback: list[tuple[int, str]] = field(default_factory=list)
+
+    def note(self, number: int, proposal: Proposal | None, seconds: float) -> None:
+        if proposal is None:
+            raise BecboError(f"evaluation {number} was not proposed by the method")
+        for part, spent in proposal.seconds.items():
+            column = self.parts.setdefault(part, [0.0] * len(self.seconds))
+            column.append(round(spent, 4))
+        self.seconds.append(round(seconds, 4))
+        for column in self.parts.values():
+            column += [0.0] * (len(self.seconds) - len(column))
+        found = proposal.found[0]
+        self.winners.append(found.winner)
+        if not found.bound_holds:
+            self.bound_broken.append(number)
+        if found.fallback is not None:
+            self.fallback.append((number, found.fallback))
+
+    def searches(self) -> Searches:
+        names = tuple(dict.fromkeys(self.winners))
+        codes = tuple(names.index(winner) for winner in self.winners)
+        return Searches(names, codes, tuple(self.bound_broken), tuple(self.fallback))
+
+
+def _value(problem: Problem, params: Mapping[str, Any]) -> float | None:
+    """One experiment; None: it failed."""
+    try:
+        return problem(params)
+    except Infeasible:
+        return None
+
+
+def _rounded(value: Any, digits: int) -> Any:
+    return float(f"{value:.{digits}g}") if isinstance(value, float) else value
+
+
+def seconds_left(runs: Iterable[Run], records: Iterable[Record], jobs: int) -> float | None:
+    """How long the runs will take, from finished ones of the same method.
+
+    Those on the same problem count where there are any. None: some method has none yet.
+    """
+    pace: dict[tuple[str, ...], list[float]] = {}
+    for record in records:
+        if record.is_finished:
+            per_evaluation = record.seconds_total / record.run.budget
+            for group in ((record.run.label,), (record.run.label, record.run.problem)):
+                pace.setdefault(group, []).append(per_evaluation)
+    total = 0.0
+    for run in runs:
+        known = pace.get((run.label, run.problem)) or pace.get((run.label,))
+        if known is None:
+            return None
+        total += run.budget * float(np.mean(known))
+    return total / (jobs if jobs > 0 else os.cpu_count() or 1)

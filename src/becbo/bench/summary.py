@@ -1,0 +1,168 @@
+"""Numbers from records: arrays in, arrays out.
+
+The measure of quality is log10 of the normalised regret, (best - optimum) / (typical - optimum),
+where `typical` is the median over random designs that work: 0 is as good as a random working
+design, -2 is a hundred times closer to the optimum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from becbo.bench.records import Record
+from becbo.problems import get
+
+Array = NDArray[np.float64]
+
+# Differences below the floor are rounding; the ceiling stands for "nothing has worked yet".
+FLOOR, CEILING = -9.0, 2.0
+CAP = -4.0  # digits beyond are a luxury: clip there, and easy problems do not decide a mean
+TARGETS = np.linspace(-0.5, -5.0, 51)  # of log10 normalised regret, for the ECDF
+TIE = 0.05  # log10 units: within about 12 %
+
+_BATCH, _N_BATCHES, _ENOUGH = 10_000, 40, 100  # random designs behind `typical_value`
+
+
+def values(record: Record) -> Array:  # (n,)
+    """What each evaluation returned; NaN: it failed."""
+    return np.array([np.nan if y is None else y for y in record.y], dtype=float)
+
+
+def best_so_far(y: Array) -> Array:  # (..., n) -> (..., n)
+    """The smallest value up to each evaluation; infinite until one has worked."""
+    worked = np.where(np.isnan(y), np.inf, y)
+    return np.asarray(np.minimum.accumulate(worked, axis=-1))
+
+
+@cache
+def typical_value(problem: str) -> float:
+    """Median value over random designs that work.
+
+    10,000 random designs, more where fewer than 100 of them work. Where none of 400,000 does,
+    the median over all of the first 10,000, whether they work or not.
+    """
+    p = get(problem)
+    rng = np.random.default_rng(0)
+    ends = np.array([[q.low, q.high] for q in p.space.parameters])  # type: ignore[union-attr]
+    n_batches = _N_BATCHES if p.feasibility_ratio else 1  # None: too small to sample
+    worked: list[float] = []
+    anything = np.empty(0)
+    for _ in range(n_batches):
+        X = ends[:, 0] + rng.random((_BATCH, p.dim)) * (ends[:, 1] - ends[:, 0])
+        f = p.objective(X)
+        anything = anything if len(anything) else f
+        worked += f[p.feasible(X)].tolist()
+        if len(worked) >= _ENOUGH:
+            break
+    return float(np.median(worked) if worked else np.nanmedian(anything))
+
+
+def log_regret(best: Array, optimum: float, typical: float) -> Array:
+    """log10 of the normalised regret, between `FLOOR` and `CEILING`."""
+    share = np.maximum((best - optimum) / (typical - optimum), 10.0**FLOOR)
+    return np.asarray(np.minimum(np.log10(share), CEILING))
+
+
+def regret_curve(record: Record) -> Array:  # (n,)
+    """log10 normalised regret after each evaluation of a run."""
+    problem = record.run.problem
+    return log_regret(best_so_far(values(record)), get(problem).optimum, typical_value(problem))
+
+
+def failure_share(y: Array, n_initial: int) -> float:
+    """Share of failures among the proposals; NaN without proposals."""
+    proposed = y[n_initial:]
+    return float(np.isnan(proposed).mean()) if len(proposed) else float("nan")
+
+
+def first_feasible(y: Array) -> float:
+    """Evaluations until one worked, including that one; infinite if none did."""
+    worked = np.flatnonzero(~np.isnan(y))
+    return float(worked[0] + 1) if len(worked) else float("inf")
+
+
+def at(curves: Array, n: int) -> Array:  # (k, budget) -> (k,)
+    """The state after n evaluations; NaN where the runs were shorter."""
+    if n > curves.shape[1]:
+        return np.full(len(curves), np.nan)
+    return curves[:, n - 1]
+
+
+def bootstrap_interval(
+    sample: Array, level: float = 0.95, n_resamples: int = 4000, seed: int = 0
+) -> tuple[float, float]:
+    """Percentile interval of the mean of a sample (k,)."""
+    rng = np.random.default_rng(seed)
+    means = sample[rng.integers(len(sample), size=(n_resamples, len(sample)))].mean(axis=1)
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def wilcoxon(a: Array, b: Array) -> float:
+    """Two-sided p-value of the signed-rank test for paired samples (k,) and (k,)."""
+    from scipy.stats import wilcoxon as signed_rank
+
+    difference = a - b
+    if not difference.any():
+        return 1.0
+    # Zero differences are split between both signs; the exact distribution has no room for ties.
+    has_ties = len(np.unique(np.abs(difference))) < len(difference) or not difference.all()
+    method = "approx" if has_ties or len(difference) > 50 else "exact"
+    return float(signed_rank(difference, zero_method="zsplit", method=method).pvalue)
+
+
+def holm(p: Array) -> Array:  # (m,) -> (m,)
+    """p-values of m tests, adjusted so that all m together keep their level (Holm 1979)."""
+    order = np.argsort(p, kind="stable")
+    stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    adjusted = np.empty(len(p))
+    adjusted[order] = np.minimum(stepped, 1.0)
+    return adjusted
+
+
+def wins_ties_losses(a: Array, b: Array, tie: float = TIE) -> tuple[int, int, int]:
+    """How often a (k,) is below b (k,), as good, and above; pairs share problem and seed."""
+    difference = a - b
+    wins, losses = int((difference < -tie).sum()), int((difference > tie).sum())
+    return wins, len(difference) - wins - losses, losses
+
+
+def ecdf(curves: Array, targets: Array = TARGETS) -> Array:  # (k, n) -> (n,)
+    """Share of (run, target) pairs reached after each evaluation."""
+    reached = curves[:, :, None] <= targets
+    return np.asarray(reached.mean(axis=(0, 2)))
+
+
+def ecdf_area(curves: Array, targets: Array = TARGETS) -> Array:  # (k, n) -> (k,)
+    """Area under the ECDF of each run, from 0 (nothing reached) to 1 (all at once).
+
+    Their mean is the area under the ECDF of all; `bootstrap_interval` says how sure it is.
+    """
+    reached = curves[:, :, None] <= targets
+    return np.asarray(reached.mean(axis=(1, 2)))
+
+
+def mean_ranks(scores: Array) -> Array:  # (k problems, m methods) -> (m,)
+    """Average rank of each method, 1 for the lowest score; ties share their ranks."""
+    from scipy.stats import rankdata
+
+    return np.asarray(rankdata(scores, axis=1).mean(axis=0))
+
+
+def critical_difference(n_methods: int, n_problems: int, level: float = 0.05) -> float:
+    """Smallest difference of two mean ranks that counts (Nemenyi; Demsar 2006)."""
+    from scipy.stats import studentized_range
+
+    q = studentized_range.ppf(1 - level, n_methods, np.inf) / np.sqrt(2)
+    return float(q * np.sqrt(n_methods * (n_methods + 1) / (6 * n_problems)))
+
+
+def stack(curves: Sequence[Array]) -> Array:  # k of (n_i,) -> (k, max n)
+    """Curves of possibly different lengths as one array, NaN behind the shorter ones."""
+    width = max((len(curve) for curve in curves), default=0)
+    rows = [np.pad(c, (0, width - len(c)), constant_values=np.nan) for c in curves]
+    return np.array(rows).reshape(len(curves), width)

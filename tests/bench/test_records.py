@@ -1,0 +1,124 @@
+"""Records survive what happens to files."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from bench.sample import make_record, make_run
+
+from becbo import InvalidInput
+from becbo.bench.plan import Variant, make_plan
+from becbo.bench.records import Record, missing, read, read_plans, write, write_plan
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    records = [
+        make_record(make_run(problem, label, seed, options={"n_networks": 3}))
+        for problem in ("lsq", "spring")
+        for label in ("edge", "sobol")
+        for seed in range(2)
+    ]
+    for record in records:
+        write(tmp_path, record)
+    reading = read(tmp_path)
+    assert sorted(reading.records, key=lambda r: r.run.key) == records
+    assert reading.complaints == ()
+    assert len(list(tmp_path.glob("*/*.jsonl"))) == 4
+
+
+def test_an_empty_folder_holds_nothing(tmp_path: Path) -> None:
+    assert read(tmp_path).records == read(tmp_path / "absent").records == ()
+    assert read_plans(tmp_path) == []
+
+
+def test_a_file_may_be_cut_anywhere(tmp_path: Path) -> None:
+    for seed in range(3):
+        write(tmp_path, make_record(make_run(seed=seed)))
+    path = tmp_path / "lsq" / "edge.jsonl"
+    whole = path.read_bytes()
+    ends = [i for i, byte in enumerate(whole) if byte == ord("\n")]
+    near = [end + step for end in ends for step in (-1, 0, 1)]
+    for cut in sorted({*range(0, len(whole), 11), *near}):
+        path.write_bytes(whole[:cut])
+        reading = read(tmp_path)
+        n_whole = sum(end <= cut for end in ends)  # a line without its end is whole, too
+        assert [r.run.seed for r in reading.records] == list(range(n_whole))
+        is_cut = cut not in (0, *ends, *(end + 1 for end in ends))
+        assert len(reading.complaints) == is_cut
+        assert all("cut short" in c and "edge.jsonl" in c for c in reading.complaints)
+
+
+def test_writing_goes_on_after_a_line_cut_short(tmp_path: Path) -> None:
+    for seed in range(2):
+        write(tmp_path, make_record(make_run(seed=seed)))
+    path = tmp_path / "lsq" / "edge.jsonl"
+    path.write_bytes(path.read_bytes()[:-40])
+    runs = [make_run(seed=seed) for seed in range(3)]
+    assert missing(runs, read(tmp_path).records) == runs[1:]
+    for run in runs[1:]:
+        write(tmp_path, make_record(run))
+    reading = read(tmp_path)
+    assert missing(runs, reading.records) == []
+    assert len(reading.records) == 3
+    assert "line 2" in reading.complaints[0]
+
+
+def test_bytes_that_are_no_text_are_cut_short_as_well(tmp_path: Path) -> None:
+    (tmp_path / "lsq").mkdir()
+    (tmp_path / "lsq" / "edge.jsonl").write_bytes(b"\x00\xff\x00\n")
+    assert len(read(tmp_path).complaints) == 1
+
+
+def test_another_format_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "lsq").mkdir()
+    (tmp_path / "lsq" / "edge.jsonl").write_text('{"format": 99}\n')
+    with pytest.raises(InvalidInput, match=r"edge.jsonl, line 1"):
+        read(tmp_path)
+
+
+def test_a_failed_run_is_missing_until_it_succeeds(tmp_path: Path) -> None:
+    run = make_run()
+    write(tmp_path, Record(run, error="ZeroDivisionError"))
+    assert missing([run], read(tmp_path).records) == [run]
+    write(tmp_path, make_record(run))
+    write(tmp_path, Record(run, error="too late to matter"))
+    assert missing([run], read(tmp_path).records) == []
+    assert read(tmp_path).records == (make_record(run),)
+
+
+@pytest.mark.parametrize(
+    "change", [{"budget": 99}, {"protocol": "honest"}, {"options": {"n_steps": 1}}]
+)
+def test_other_settings_need_another_folder(tmp_path: Path, change: dict[str, object]) -> None:
+    write(tmp_path, make_record(make_run()))
+    with pytest.raises(InvalidInput, match=f"{next(iter(change))}.*--out"):
+        missing([replace(make_run(), **change)], read(tmp_path).records)
+
+
+def test_plans_are_remembered_once(tmp_path: Path) -> None:
+    plans = [make_plan("interior", seeds=range(n)) for n in (1, 2)]
+    plans.append(replace(plans[0], variants=(Variant("a", "be-cbo", {"n_networks": 2}),)))
+    for plan in [*plans, *plans]:
+        write_plan(tmp_path, plan)
+    assert read_plans(tmp_path) == plans
+
+
+def test_two_processes_may_write_at_once(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[1])\n"
+        "from bench.sample import make_record, make_run\n"
+        "from becbo.bench.records import write\n"
+        "for seed in range(int(sys.argv[3]), int(sys.argv[3]) + 50):\n"
+        "    write(Path(sys.argv[2]), make_record(make_run(seed=seed), [1.5] * 200))"
+    )
+    tests = str(Path(__file__).parents[1])
+    writers = [
+        subprocess.Popen([sys.executable, "-c", code, tests, str(tmp_path), first])
+        for first in ("0", "50")
+    ]
+    assert [writer.wait(timeout=60) for writer in writers] == [0, 0]
+    reading = read(tmp_path)
+    assert sorted(r.run.seed for r in reading.records) == list(range(100))
+    assert reading.complaints == ()

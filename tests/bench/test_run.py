@@ -1,0 +1,140 @@
+"""One run to its record, and many side by side."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bench.sample import make_record, make_run
+
+from becbo import InvalidInput
+from becbo.bench.plan import N_INITIAL
+from becbo.bench.records import Record, missing, read, write
+from becbo.bench.run import _proposer, attempt, execute, fan_out, initial_design, seconds_left
+from becbo.problems import get
+
+
+def test_a_record_tells_the_whole_run() -> None:
+    record = execute(make_run("welded_beam", "edge", seed=1, budget=15))
+    assert len(record.x) == len(record.y) == 15
+    assert (record.n_initial, record.redraws, record.started_blind) == (N_INITIAL, 0, False)
+    problem = get("welded_beam")
+    X = np.array(record.x)
+    works = np.array([y is not None for y in record.y])
+    assert np.array_equal(problem.feasible(X)[:N_INITIAL], works[:N_INITIAL])  # the edge is far
+    values = [y for y in record.y if y is not None]
+    np.testing.assert_allclose(problem.objective(X[works]), values, rtol=1e-5)
+    parts = record.parts
+    assert set(parts) == {"regressor", "classifier", "search"}
+    for i, seconds in enumerate(record.seconds):
+        assert 0 < sum(parts[part][i] for part in parts) <= seconds + 1e-3
+    assert len(record.searches.winner) == 5
+    assert max(record.searches.winner) == len(record.searches.winners) - 1
+    assert record.seconds_total > sum(record.seconds)
+    assert set(record.versions) == {"becbo", "python", "numpy", "scipy"}
+
+
+def test_a_run_repeats_itself_through_a_file(tmp_path: Path) -> None:
+    run = make_run("spring", "edge", seed=2, budget=13)
+    first, again = execute(run), execute(run)
+    write(tmp_path, first)
+    assert read(tmp_path).records == (first,)
+    assert (first.x, first.y, first.searches) == (again.x, again.y, again.searches)
+
+
+def test_all_methods_of_a_seed_start_from_the_same_points() -> None:
+    runs = [make_run("spring", label, budget=11) for label in ("edge", "sobol", "cei")]
+    starts = {execute(run).x[:N_INITIAL] for run in runs}
+    assert len(starts) == 1
+    assert starts != {execute(replace(runs[1], seed=1)).x[:N_INITIAL]}
+
+
+def test_authors_draw_until_a_point_works_and_pay_ten() -> None:
+    authors = execute(make_run("speed_reducer", "sobol"))
+    assert authors.redraws > 0
+    assert not authors.started_blind
+    assert len(authors.y) == 12
+    honest = execute(make_run("speed_reducer", "sobol", protocol="honest"))
+    assert (honest.redraws, honest.started_blind) == (0, True)
+    assert honest.x[0] != authors.x[0]
+
+
+def test_both_protocols_agree_where_the_first_draw_works() -> None:
+    lsq = get("lsq")
+    assert initial_design(lsq, 0, "authors") == initial_design(lsq, 0, "honest")
+
+
+def test_no_hopeless_redraws() -> None:
+    record = execute(make_run("ackley_scbo_20d", "sobol"))
+    assert (record.redraws, record.started_blind) == (0, True)
+
+
+@pytest.mark.parametrize("budget", [1, 10])
+def test_a_budget_may_end_in_the_initial_design(budget: int) -> None:
+    record = execute(make_run(budget=budget))
+    assert (len(record.y), record.n_initial, record.seconds) == (budget, budget, ())
+
+
+def test_options_and_budget_reach_the_method() -> None:
+    run = make_run(label="few", method="be-cbo", options={"n_networks": 2})
+    assert _proposer(run).classifier.n_networks == 2
+    assert _proposer(make_run(label="svm-cbo", budget=50)).budget == 50
+    assert _proposer(make_run(label="svm-cbo", budget=5)).budget == N_INITIAL
+
+
+def test_an_error_becomes_the_record_of_its_run() -> None:
+    record = attempt(make_run("no_such_problem"))
+    assert not record.is_finished
+    assert "Traceback" in record.error
+    assert "no_such_problem" in record.error
+
+
+def test_processes_side_by_side() -> None:
+    runs = [make_run("lsq", "sobol", seed) for seed in range(3)]
+    bad = make_run("no_such_problem")
+    records = {record.run.key: record for record in fan_out([bad, *runs], jobs=2)}
+    assert len(records) == 4
+    assert [key for key, record in records.items() if not record.is_finished] == [bad.key]
+    assert missing([bad, *runs], records.values()) == [bad]
+    alone = execute(runs[0])
+    assert (records[runs[0].key].x, records[runs[0].key].y) == (alone.x, alone.y)
+
+
+@pytest.mark.parametrize(
+    ("backend", "package", "extra"),
+    [("loky", "joblib", "bench"), ("ray", "ray", "ray"), ("dask", "distributed", "dask")],
+)
+def test_a_missing_package_is_named_with_its_extra(
+    backend: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(InvalidInput, match=rf"{package}.*pip install 'becbo\[{extra}\]'"):
+        next(fan_out([make_run()], backend=backend))
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"backend": "carrier pigeon"}, "carrier pigeon"),
+        ({"address": "10.0.0.1"}, "10.0.0.1"),
+        ({"jobs": 0}, "jobs 0"),
+        ({"jobs": -2}, "jobs -2"),
+    ],
+)
+def test_bad_settings(settings: dict[str, object], named: str) -> None:
+    with pytest.raises(InvalidInput, match=named):
+        next(fan_out([make_run()], **settings))
+
+
+def test_time_left_is_that_of_the_same_method() -> None:
+    def done(problem: str, label: str, seconds: float) -> Record:
+        return replace(make_record(make_run(problem, label)), seconds_total=seconds)
+
+    known = [done("lsq", "edge", 2.0), done("spring", "edge", 4.0), done("lsq", "be-cbo", 100.0)]
+    runs = [make_run("lsq", "edge", seed=9), make_run("townsend", "edge", seed=9)]
+    assert seconds_left(runs, known, jobs=1) == pytest.approx(2 + 3)  # the same problem first
+    assert seconds_left(runs, known, jobs=2) == pytest.approx(2.5)
+    assert seconds_left([make_run(label="cei")], known, jobs=1) is None
+    assert seconds_left([make_run()], [Record(make_run(), error="x")], jobs=1) is None
+    assert seconds_left([], [], jobs=1) == 0
