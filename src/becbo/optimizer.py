@@ -14,7 +14,7 @@ from becbo.errors import Infeasible, InvalidInput
 from becbo.proposers import Models, Proposal, Proposer, build, describe, region_of
 from becbo.search.candidates import space_filling
 from becbo.search.choice import EXHAUSTED, choose
-from becbo.search.goal import Goal
+from becbo.search.goal import INDIFFERENT
 from becbo.space import Array, Space
 from becbo.threads import one_thread
 from becbo.trial import Outcome, Prediction, Trial
@@ -180,7 +180,7 @@ class Optimizer:
             rng = self._rng(_DESIGN)
             region = region_of(self.space, self._taken())
             pool = space_filling(region, self.n_initial, rng)
-            found = choose(pool, [INITIAL] * len(pool), _indifferent(rng), region, rng, 0)
+            found = choose(pool, [INITIAL] * len(pool), INDIFFERENT, region, rng, 0)
             params = self.space.decode(found.x[None])[0]
             trial = Trial(len(self._trials), params, origin=INITIAL, note=found.fallback)
             asked.append(self._append(trial))
@@ -281,18 +281,6 @@ def _finite(value: Any) -> float:
     if not math.isfinite(number):
         raise InvalidInput(f"value {value!r} is not finite; {remedy}")
     return number
-
-
-def _indifferent(rng: np.random.Generator) -> Goal:
-    """A goal that any design may meet best."""
-
-    def values(X: Array) -> tuple[Array, Array]:
-        return rng.random(len(X)), np.ones(len(X))
-
-    def values_grad(X: Array) -> tuple[Array, Array, Array, Array]:
-        return *values(X), np.zeros_like(X), np.zeros_like(X)
-
-    return Goal(values, values_grad, lambda X: (np.zeros(len(X)), np.zeros_like(X)))
 
 
 def _distinct(X: Array) -> Array:

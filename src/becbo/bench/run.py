@@ -190,7 +190,8 @@ def _on_dask(runs: list[Run], jobs: int, address: str | None) -> Iterator[Record
 def _on_ray(runs: list[Run], jobs: int, address: str | None) -> Iterator[Record]:
     """Ray's own tasks: its joblib backend returns nothing before the last run has ended."""
     ray = _import("ray", "ray")
-    _answering(address, partial(ray.init, ignore_reinit_error=True, log_to_driver=False))
+    connect = partial(ray.init, ignore_reinit_error=True, log_to_driver=False)
+    _answering(address or "local", connect)  # not any cluster that was ever here
     task = ray.remote(attempt)
     todo = runs[::-1]
     under_way: dict[Any, Run] = {}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -57,6 +59,32 @@ class Proposer(Protocol):
     ) -> Proposal:
         """q new points, given the pending ones (p, d)."""
         ...
+
+
+def propose_in_turn(
+    q: int, region: Region, pending: Array, search: Callable[[Region, Array], Found]
+) -> list[Found]:
+    """q searches; every point found is taken, and pending, for the next."""
+    found: list[Found] = []
+    for _ in range(q):
+        found.append(search(region, pending))
+        region = region.with_taken(found[-1].x[None])
+        pending = np.vstack([pending, found[-1].x])
+    return found
+
+
+def proposal_of(models: Models, found: list[Found], seconds: Mapping[str, float]) -> Proposal:
+    """The proposal that searches have led to."""
+    X = np.array([f.x for f in found])
+    return Proposal(X, tuple(found), describe(models, X), seconds)
+
+
+@contextmanager
+def clock(seconds: dict[str, float], part: str) -> Iterator[None]:
+    """Notes how long a part took."""
+    begin = time.perf_counter()
+    yield
+    seconds[part] = time.perf_counter() - begin
 
 
 def region_of(space: Space, taken: Array) -> Region:

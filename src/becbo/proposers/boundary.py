@@ -8,9 +8,7 @@ better ones make `edge`.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -21,7 +19,7 @@ from scipy.special import ndtr
 from becbo.acquisition import Acquisition, LogFeasibility, Weighted
 from becbo.band import Band, BandRule
 from becbo.data import Dataset
-from becbo.proposers.base import Models, Proposal, describe
+from becbo.proposers.base import Models, Proposal, clock, proposal_of, propose_in_turn
 from becbo.proposers.warm import fit_classifier, fit_regressor
 from becbo.search.first import FirstSuccess
 from becbo.search.goal import Found, Goal, Hints, Search
@@ -65,21 +63,17 @@ class Boundary:
     def propose(
         self, data: Dataset, region: Region, pending: Array, q: int, rng: np.random.Generator
     ) -> Proposal:
-        """q new points, one search each; every chosen point is pending for the next."""
+        """q new points, one search each."""
         seconds: dict[str, float] = {}
-        with _clock(seconds, "regressor"):
+        with clock(seconds, "regressor"):
             regressor = fit_regressor(self.regressor, data)
-        with _clock(seconds, "classifier"):
-            classifier = self._fit_classifier(data, rng)
-        found: list[Found] = []
-        models = Models(regressor, classifier)
-        for _ in range(q):
-            chosen = np.array([f.x for f in found]).reshape(-1, region.dim)
-            with _clock(seconds, "search"):
-                now = np.vstack([pending, chosen])
-                found.append(self._search(models, data, region.with_taken(chosen), now, rng))
-        X = np.array([f.x for f in found])
-        return Proposal(X, tuple(found), describe(models, X), seconds)
+        with clock(seconds, "classifier"):
+            models = Models(regressor, self._fit_classifier(data, rng))
+        with clock(seconds, "search"):
+            found = propose_in_turn(
+                q, region, pending, lambda r, p: self._search(models, data, r, p, rng)
+            )
+        return proposal_of(models, found, seconds)
 
     def _search(
         self,
@@ -174,10 +168,3 @@ def _edge(classifier: FeasibilityModel, X: Array) -> tuple[Array, Array]:
     """C - 0.5 (m,) and its gradient (m, d)."""
     u, _, du, _ = classifier.score_grad(X)
     return ndtr(u) - 0.5, normal_pdf(u)[:, None] * du
-
-
-@contextmanager
-def _clock(seconds: dict[str, float], part: str) -> Iterator[None]:
-    begin = time.perf_counter()
-    yield
-    seconds[part] = seconds.get(part, 0.0) + time.perf_counter() - begin

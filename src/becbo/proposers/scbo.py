@@ -12,11 +12,8 @@ count as the best so far; every dimension can be the one that a candidate moves.
 from __future__ import annotations
 
 import math
-import time
 import zlib
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +21,11 @@ from scipy.special import ndtri
 
 from becbo.data import Dataset
 from becbo.errors import InvalidInput
-from becbo.proposers.base import Models, Proposal, describe
+from becbo.proposers.base import Models, Proposal, clock, proposal_of, propose_in_turn
 from becbo.proposers.warm import fit_classifier, fit_regressor
 from becbo.search.candidates import mutate_grids, sobol, space_filling
 from becbo.search.choice import choose
-from becbo.search.goal import Found, Goal
+from becbo.search.goal import INDIFFERENT, Found, ranking
 from becbo.search.region import Region
 from becbo.space import Array
 from becbo.surrogates.gp import GaussianProcess, GPModel
@@ -145,22 +142,18 @@ class Scbo:
     def propose(
         self, data: Dataset, region: Region, pending: Array, q: int, rng: np.random.Generator
     ) -> Proposal:
-        """q new points, each from a draw of its own; a chosen point is pending for the next."""
-        times = [time.perf_counter()]
-        regressor = fit_regressor(self.regressor, data)
-        ranked = fit_regressor(self.regressor, data, copula)
-        times.append(time.perf_counter())
-        classifier = fit_classifier(self.classifier, data)
-        times.append(time.perf_counter())
-        found: list[Found] = []
-        for _ in range(q):
-            found.append(self._next(data, ranked, classifier, region, pending, rng))
-            region = region.with_taken(found[-1].x[None])
-            pending = np.vstack([pending, found[-1].x])
-        times.append(time.perf_counter())
-        X = np.array([f.x for f in found])
-        parts = zip(("regressor", "classifier", "search"), np.diff(times).tolist(), strict=True)
-        return Proposal(X, tuple(found), describe(Models(regressor, classifier), X), dict(parts))
+        """q new points, each from a draw of its own."""
+        seconds: dict[str, float] = {}
+        with clock(seconds, "regressor"):
+            regressor = fit_regressor(self.regressor, data)
+            ranked = fit_regressor(self.regressor, data, copula)
+        with clock(seconds, "classifier"):
+            classifier = fit_classifier(self.classifier, data)
+        with clock(seconds, "search"):
+            found = propose_in_turn(
+                q, region, pending, lambda r, p: self._next(data, ranked, classifier, r, p, rng)
+            )
+        return proposal_of(Models(regressor, classifier), found, seconds)
 
     def _next(
         self,
@@ -176,28 +169,15 @@ class Scbo:
             # Seeded by what came before, so that a new design is one sequence without any state.
             scrambling = np.random.default_rng(zlib.crc32(data.X[: state.begin].tobytes()))
             X, origin = space_filling(region, _SEQUENCE, scrambling), "restart"
-            return choose(X, [origin] * len(X), _ranking(_indifferent), region, rng, 0)
+            return choose(X, [origin] * len(X), INDIFFERENT, region, rng, 0)
         latent = (classifier.believe(pending) if len(pending) else classifier).path(rng)
         if ranked is None:  # nothing has worked: the largest drawn probability anywhere
             X, origin = space_filling(region, n_candidates(region.dim), rng), "space"
-            goal = _ranking(lambda X: (latent(X), np.ones(len(X))))
+            goal = ranking(lambda X: (latent(X), np.ones(len(X))))
         else:
             value = (ranked.believe(pending) if len(pending) else ranked).path(rng)
             centre = data.X[state.begin + int(np.nanargmax(data.y[state.begin :]))]
             X, origin = candidates(centre, state.length, ranked.scales, region, rng), "trust region"
             # A drawn probability of 0.5 is a drawn latent of 0.
-            goal = _ranking(lambda X: (value(X), latent(X)))
+            goal = ranking(lambda X: (value(X), latent(X)))
         return choose(X, [origin] * len(X), goal, region, rng, len(X))
-
-
-def _ranking(values: Callable[[Array], tuple[Array, Array]]) -> Goal:
-    """A goal for points that are compared and not refined."""
-    return Goal(values, _no_gradient, _no_gradient)
-
-
-def _indifferent(X: Array) -> tuple[Array, Array]:
-    return np.zeros(len(X)), np.ones(len(X))
-
-
-def _no_gradient(X: Array) -> NoReturn:
-    raise NotImplementedError("candidates are compared, not refined")

@@ -7,19 +7,17 @@ permuted (t,m,s)-nets and (t,s)-sequences", 1995.
 
 from __future__ import annotations
 
-import time
 import zlib
 from dataclasses import dataclass
-from typing import NoReturn
 
 import numpy as np
 
 from becbo.data import Dataset
-from becbo.proposers.base import Models, Proposal, describe
+from becbo.proposers.base import Models, Proposal, clock, proposal_of, propose_in_turn
 from becbo.proposers.warm import fit_classifier, fit_regressor
 from becbo.search.candidates import space_filling
 from becbo.search.choice import choose
-from becbo.search.goal import Found, Goal
+from becbo.search.goal import INDIFFERENT, Found
 from becbo.search.region import Region
 from becbo.space import Array
 from becbo.surrogates.gp import GaussianProcess
@@ -45,21 +43,19 @@ class Sobol:
         self, data: Dataset, region: Region, pending: Array, q: int, rng: np.random.Generator
     ) -> Proposal:
         """q new points of the sequence; pending ones are taken, which is all that matters here."""
-        del pending
-        times = [time.perf_counter()]
-        regressor = fit_regressor(self.regressor, data)
-        times.append(time.perf_counter())
-        models = Models(regressor, fit_classifier(self.classifier, data))
-        times.append(time.perf_counter())
-        found: list[Found] = []
-        for _ in range(q):
+        seconds: dict[str, float] = {}
+        with clock(seconds, "regressor"):
+            regressor = fit_regressor(self.regressor, data)
+        with clock(seconds, "classifier"):
+            models = Models(regressor, fit_classifier(self.classifier, data))
+
+        def search(region: Region, pending: Array) -> Found:
             points = next_block(data.X, region, rng)
-            found.append(choose(points, ["sequence"] * len(points), _INDIFFERENT, region, rng, 0))
-            region = region.with_taken(found[-1].x[None])
-        times.append(time.perf_counter())
-        X = np.array([f.x for f in found])
-        parts = zip(("regressor", "classifier", "search"), np.diff(times).tolist(), strict=True)
-        return Proposal(X, tuple(found), describe(models, X), dict(parts))
+            return choose(points, ["sequence"] * len(points), INDIFFERENT, region, rng, 0)
+
+        with clock(seconds, "search"):
+            found = propose_in_turn(q, region, pending, search)
+        return proposal_of(models, found, seconds)
 
 
 def next_block(X: Array, region: Region, rng: np.random.Generator) -> Array:  # (<= BLOCK, d)
@@ -74,10 +70,3 @@ def next_block(X: Array, region: Region, rng: np.random.Generator) -> Array:  # 
     left = np.flatnonzero(region.is_new(sequence))
     left = left[left < (left[0] // BLOCK + 1) * BLOCK] if len(left) else np.arange(len(sequence))
     return np.asarray(sequence[rng.permutation(left)])
-
-
-def _no_gradient(X: Array) -> NoReturn:
-    raise NotImplementedError("points are chosen, not refined")
-
-
-_INDIFFERENT = Goal(lambda X: (np.zeros(len(X)), np.ones(len(X))), _no_gradient, _no_gradient)

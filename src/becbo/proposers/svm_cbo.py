@@ -12,21 +12,19 @@ candidates are Sobol points; phase 1 refines its starts by this library's quasi-
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
-from typing import NoReturn
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from becbo.data import Dataset
 from becbo.errors import InvalidInput
-from becbo.proposers.base import Models, Proposal, describe
+from becbo.proposers.base import Models, Proposal, clock, proposal_of, propose_in_turn
 from becbo.proposers.warm import fit_regressor
 from becbo.search.candidates import space_filling
 from becbo.search.choice import choose
 from becbo.search.constrained import BandSearch
-from becbo.search.goal import Found, Goal, Hints
+from becbo.search.goal import Found, Goal, Hints, ranking
 from becbo.search.region import Region
 from becbo.space import Array
 from becbo.surrogates.base import Regressor
@@ -77,7 +75,7 @@ def boundary_goal(known: Array, machine: SvmModel) -> Goal:
         a, da = -coverage - boundness, -by_coverage - by_boundness
         return a, np.ones(len(X)), da, np.zeros_like(X)
 
-    return Goal(lambda X: values_grad(X)[:2], values_grad, _no_gradient)
+    return replace(ranking(lambda X: values_grad(X)[:2]), values_grad=values_grad)
 
 
 def optimum_goal(regressor: Regressor, machine: SvmModel) -> Goal:
@@ -87,7 +85,7 @@ def optimum_goal(regressor: Regressor, machine: SvmModel) -> Goal:
         mean, std = regressor.predict(X)
         return mean + BETA * std, machine.decision(X)
 
-    return Goal(values, _no_gradient, _no_gradient)
+    return ranking(values)
 
 
 @dataclass(frozen=True)
@@ -117,25 +115,22 @@ class SvmCbo:
         self, data: Dataset, region: Region, pending: Array, q: int, rng: np.random.Generator
     ) -> Proposal:
         """q new points; pending and chosen ones are covered, and believed by the GP."""
-        times = [time.perf_counter()]
-        regressor = fit_regressor(self.regressor, data)
-        times.append(time.perf_counter())
-        machine = self._fit_machine(data)
-        times.append(time.perf_counter())
-        found: list[Found] = []
-        for _ in range(q):
+        seconds: dict[str, float] = {}
+        with clock(seconds, "regressor"):
+            regressor = fit_regressor(self.regressor, data)
+        with clock(seconds, "classifier"):
+            machine = self._fit_machine(data)
+
+        def search(region: Region, pending: Array) -> Found:
             known = np.vstack([data.X, pending])
             if len(known) < self.n_switch or regressor is None:
-                found.append(explore(boundary_goal(known, machine), region, rng))
-            else:
-                believed = regressor.believe(pending) if len(pending) else regressor
-                found.append(exploit(optimum_goal(believed, machine), region, rng))
-            region = region.with_taken(found[-1].x[None])
-            pending = np.vstack([pending, found[-1].x])
-        times.append(time.perf_counter())
-        X = np.array([f.x for f in found])
-        parts = zip(("regressor", "classifier", "search"), np.diff(times).tolist(), strict=True)
-        return Proposal(X, tuple(found), describe(Models(regressor, machine), X), dict(parts))
+                return explore(boundary_goal(known, machine), region, rng)
+            believed = regressor.believe(pending) if len(pending) else regressor
+            return exploit(optimum_goal(believed, machine), region, rng)
+
+        with clock(seconds, "search"):
+            found = propose_in_turn(q, region, pending, search)
+        return proposal_of(Models(regressor, machine), found, seconds)
 
     def _fit_machine(self, data: Dataset) -> SvmModel:
         seen = data.head(training_size(data.feasible, self.n_switch))
@@ -153,7 +148,3 @@ def exploit(goal: Goal, region: Region, rng: np.random.Generator) -> Found:
     """The next point of phase 2: the best of many candidates, as it is."""
     X = space_filling(region, N_CANDIDATES, rng)
     return choose(X, ["phase 2"] * len(X), goal, region, rng, len(X))
-
-
-def _no_gradient(X: Array) -> NoReturn:
-    raise NotImplementedError("candidates are compared, not refined")

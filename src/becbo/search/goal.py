@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 import numpy as np
 
@@ -18,6 +18,19 @@ class Goal:
     values: Callable[[Array], tuple[Array, Array]]  # a (m,), g (m,)
     values_grad: Callable[[Array], tuple[Array, Array, Array, Array]]  # and da, dg (m, d)
     edge: Callable[[Array], tuple[Array, Array]]  # C - 0.5 (m,) and its gradient (m, d)
+
+
+def ranking(values: Callable[[Array], tuple[Array, Array]]) -> Goal:
+    """A goal for points that are compared and not refined."""
+    return Goal(values, _no_gradient, _no_gradient)
+
+
+def _no_gradient(X: Array) -> NoReturn:
+    raise NotImplementedError("these points are compared, not refined")
+
+
+# One point is as good as another.
+INDIFFERENT = ranking(lambda X: (np.zeros(len(X)), np.ones(len(X))))
 
 
 @dataclass(frozen=True)
