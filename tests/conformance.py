@@ -434,6 +434,15 @@ class Conformance:
             assert one.params == other.params
             assert one.believed == replace(other.believed, mean=-other.believed.mean)
 
+    @pytest.mark.parametrize("factor", [2.0**-20, 2.0**20])  # exact in binary
+    def test_the_unit_of_the_value_does_not_matter(self, quick: Proposer, factor: float) -> None:
+        space, trials = reals(2), usual_history(reals(2), 15)
+        scaled = [replace(t, value=None if t.value is None else factor * t.value) for t in trials]
+        one = Optimizer(space, method=quick, seed=0, trials=trials).ask()
+        other = Optimizer(space, method=quick, seed=0, trials=scaled).ask()
+        assert gaps(space, [one.params], [other.params]) < 1e-2
+        assert other.believed.mean == pytest.approx(factor * one.believed.mean, rel=1e-2)
+
     def test_noisy_values_are_smoothed(self, method: str) -> None:
         space = reals(1)
         rng = np.random.default_rng(0)

@@ -28,7 +28,7 @@ REALS = [
 ]
 LOG_REALS = [
     Real("x", 1e-9, 1e9, log=True),
-    Real("x", 1e-150, 1e150, log=True),
+    Real("x", 1e-300, 1e300, log=True),
     Real("x", 0.1, 0.3, log=True),
     Real("x", 1 / 3, 3, log=True),
     Real("x", 1e9, 1e9 + 1, log=True),
@@ -64,7 +64,7 @@ PARAMETERS = REALS + LOG_REALS + GRIDS
 
 every_parameter = pytest.mark.parametrize("parameter", PARAMETERS, ids=repr)
 unit = st.floats(0, 1)
-quick = settings(max_examples=30, deadline=None)
+quick = settings(max_examples=30, deadline=None, derandomize=True)
 
 
 def exact(value: object) -> tuple[type, object]:
@@ -72,10 +72,15 @@ def exact(value: object) -> tuple[type, object]:
     return type(value), value
 
 
+def geometric(p: Real, fraction: float) -> float:
+    """The value at a fraction of a logarithmic range."""
+    return p.low ** (1 - fraction) * p.high**fraction
+
+
 def typed_value(p: Real, fraction: float) -> float:
     """A value a person would type: ten digits of the range, or of the value if logarithmic."""
     if p.log:
-        return float(f"{p.low * (p.high / p.low) ** fraction:.9e}")
+        return float(f"{geometric(p, fraction):.9e}")
     finest = max(1e-10 * (p.high - p.low), 1e-13 * max(abs(p.low), abs(p.high)))
     return round(p.low + fraction * (p.high - p.low), math.floor(-math.log10(finest)))
 
@@ -118,10 +123,14 @@ def test_a_decoded_point_is_valid_and_decodes_to_itself(parameter, data) -> None
     assert parameter.encode(parameter.decode(columns)) == columns
 
 
+# A bound that is zero up to rounding cannot be told from zero.
+bound = st.floats(-1e12, 1e12).map(lambda value: value if abs(value) > 1e-9 else 0.0)
+
+
 @quick
-@given(low=st.floats(-1e12, 1e12), high=st.floats(-1e12, 1e12), fraction=unit, log=st.booleans())
+@given(low=bound, high=bound, fraction=unit, log=st.booleans())
 def test_round_trip_with_any_bounds(low: float, high: float, fraction: float, log: bool) -> None:
-    assume(low < high and (low > 1e-290 or not log) and high - low > 1e-290)
+    assume(low < high and (low > 0 and high / low > 1 + 1e-13 or not log))
     p = Real("x", low, high, log=log)
     for value in (p.low, p.high, p.decode([fraction])):
         assert p.decode(p.encode(p.check(value))) == value
@@ -131,7 +140,7 @@ def test_round_trip_with_any_bounds(low: float, high: float, fraction: float, lo
 @quick
 @given(fraction=unit)
 def test_decode_is_close_to_the_exact_value(p: Real, fraction: float) -> None:
-    want = p.low * (p.high / p.low) ** fraction if p.log else p.low + fraction * (p.high - p.low)
+    want = geometric(p, fraction) if p.log else p.low + fraction * (p.high - p.low)
     unit_of_error = want if p.log else max(p.high - p.low, 1e-2 * abs(p.high))
     assert abs(p.decode([fraction]) - want) <= 1e-11 * unit_of_error
 
@@ -149,7 +158,7 @@ def test_bounds_are_reached_exactly(p: Real) -> None:
 def test_snap_is_encode_after_decode(p, seed: int) -> None:
     U = np.random.default_rng(seed).random((20, p.width))
     want = [p.encode(p.decode(row)) for row in U.tolist()]
-    np.testing.assert_allclose(p.snap(U), want, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(p.snap(U), want, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("p", REALS, ids=repr)
@@ -282,7 +291,10 @@ BAD_SETTINGS = [
     (lambda: Real("x", 0, 1, step="a"), "x: step = 'a' is not a number"),
     (lambda: Real("x", 0, 1, step=1e-12), "x: step 1e-12 is too fine for 0.0 .. 1.0"),
     (lambda: Real("x", -1e308, 1e308), "x: bounds -1e+308 .. 1e+308 are too far apart"),
-    (lambda: Real("x", 1e-300, 1e300, log=True), "x: bounds 1e-300 .. 1e+300 are too far apart"),
+    (
+        lambda: Real("x", 1e12, 1e12 + 1e-4, log=True),
+        "x: bounds 1000000000000.0 .. ",
+    ),
     (lambda: Real("x", 0, 1e-310), "x: bounds 0.0 .. 1e-310 are too far apart or too close"),
     (lambda: Integer("n", 1.5, 3), "n: low 1.5 must be a whole number"),
     (lambda: Integer("n", 3, 3), "n: low 3 must be below high 3"),

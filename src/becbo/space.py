@@ -60,7 +60,8 @@ def _check_bounds(name: str, low: float, high: float, log: bool) -> None:
         )
     if log and low <= 0:
         raise InvalidInput(f"{name}: a logarithmic parameter needs low > 0, got {low}")
-    if not _MIN_SPAN < (high / low if log else high - low) < math.inf:
+    span = math.log(high) - math.log(low) if log else high - low
+    if not _MIN_SPAN < span < math.inf:
         raise InvalidInput(f"{name}: bounds {low} .. {high} are too far apart or too close")
 
 

@@ -58,6 +58,12 @@ def test_space_filling_points_can_be_set_and_are_allowed(space: Space, n: int) -
     assert space.allowed(X).all()
 
 
+def test_a_walk_keeps_the_other_constraints() -> None:
+    space = cube(10, (total_below(1, 10), lambda p: p["a"] > p["b"]))
+    X = space_filling(region(space), 40, rng())
+    assert 5 < len(X) < 40 and space.allowed(X).all()
+
+
 def test_space_filling_depends_on_the_generator_alone() -> None:
     where = region(SPACES["sum in 10"])
     np.testing.assert_array_equal(space_filling(where, 20, rng()), space_filling(where, 20, rng()))

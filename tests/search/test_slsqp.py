@@ -28,6 +28,14 @@ def test_the_constrained_maximum_is_found(case: Case, seed: int) -> None:
 
 
 @by_name
+@pytest.mark.parametrize("unit", [1e-8, 1e8])
+def test_the_unit_of_the_goal_does_not_matter(case: Case, unit: float) -> None:
+    goal = make_goal(lambda X: tuple(unit * part for part in case.a(X)), case.g)
+    found = search(goal, cube(len(case.best)))
+    assert found.value / unit == pytest.approx(case.value, abs=1e-3)
+
+
+@by_name
 def test_the_report_is_true(case: Case) -> None:
     found = search(case.goal, cube(len(case.best)))
     a, g = case.goal.values(found.x[None])

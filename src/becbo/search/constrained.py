@@ -34,7 +34,7 @@ class BandSearch:
     n_starts: int = 6
     n_outside: int = 2  # starts that may lie outside the band
     n_kept: int = 20  # raw candidates that compete with the refined points
-    stages: tuple[tuple[float, float, int], ...] = ((5.0, 0.3, 12), (20.0, 0.02, 25))  # w, t, steps
+    stages: tuple[tuple[float, float, int], ...] = ((5.0, 0.3, 10), (20.0, 0.02, 20))  # w, t, steps
 
     def maximise(self, goal: Goal, region: Region, hints: Hints, rng: np.random.Generator) -> Found:
         """The best point found."""

@@ -38,9 +38,9 @@ class SlsqpSearch:
         """The best point found; a random one, and a note, if no start satisfies the bound."""
         del hints  # the paper's search looks at the models only
         for _ in range(self.n_rounds):
-            starts = self._starts(goal, region, rng)
+            starts, unit = self._starts(goal, region, rng)
             if len(starts):
-                results = np.array([self._climb(goal, x, region) for x in starts])
+                results = np.array([self._climb(goal, x, region, unit) for x in starts])
                 names = ["SLSQP"] * len(results) + ["start"] * len(starts)
                 pool = np.vstack([results, starts])
                 return choose(pool, names, goal, region, rng, len(starts))
@@ -49,15 +49,18 @@ class SlsqpSearch:
         note = f"no start met the bound in {self.n_rounds} rounds: a random point"
         return found if found.fallback == EXHAUSTED else replace(found, fallback=note)
 
-    def _starts(self, goal: Goal, region: Region, rng: np.random.Generator) -> Array:  # (k, d)
+    def _starts(
+        self, goal: Goal, region: Region, rng: np.random.Generator
+    ) -> tuple[Array, float]:  # (k, d)
+        """Points at the edge that meet the bound, and how much a(x) varies over the space."""
         X = space_filling(region, self.n_space, rng)
         if not len(X):  # known constraints leave no room
-            return X
+            return X, 1.0
         a, _ = goal.values(X)
         nearest = np.argsort(np.abs(goal.edge(X)[0]), kind="stable")[: self.n_edge]
         best = np.argsort(-a, kind="stable")[: self.n_best]
         pulled = self._pull(goal, X[np.concatenate([nearest, best])], region)
-        return pulled[goal.values(pulled)[1] >= 0]
+        return pulled[goal.values(pulled)[1] >= 0], float(np.ptp(a)) or 1.0
 
     def _pull(self, goal: Goal, X: Array, region: Region) -> Array:
         """X moved towards C(x) = 0.5 by Adam on the mean squared error."""
@@ -76,8 +79,11 @@ class SlsqpSearch:
             X = np.clip(X - self.pull_rate * m / (1 - _BETAS[0] ** t) / scale, 0.0, 1.0)
         return X
 
-    def _climb(self, goal: Goal, x: Array, region: Region) -> Array:
-        """One SLSQP run over the free columns, from x (d,)."""
+    def _climb(self, goal: Goal, x: Array, region: Region, unit: float) -> Array:
+        """One SLSQP run on a(x) / unit over the free columns, from x (d,).
+
+        SLSQP stops at absolute changes: without a unit, a user's choice of grams or tons counts.
+        """
         free = region.free
         if not free.any():
             return x
@@ -90,7 +96,7 @@ class SlsqpSearch:
         @lru_cache(maxsize=1)  # SLSQP asks for the value and for the bound separately
         def evaluate(key: bytes) -> tuple[float, float, Array, Array]:
             a, g, da, dg = goal.values_grad(at(np.frombuffer(key)))
-            return -float(a[0]), float(g[0]), -da[0, free], dg[0, free]
+            return -float(a[0]) / unit, float(g[0]), -da[0, free] / unit, dg[0, free]
 
         bound = {
             "type": "ineq",

@@ -27,7 +27,7 @@ from becbo.surrogates.kernels import (
 from becbo.surrogates.linalg import cholesky, extend, forward, inverse, whitener
 
 _MAX_SWEEPS = 40
-_TOLERANCE = 1e-4  # of log Z, in nats
+_TOLERANCE = 1e-3  # of log Z, in nats: a hundredth in the score of a prediction
 _MIN_DAMPING = 0.3
 _NUGGET = 1e-9  # share of the kernel variance on the diagonal
 _BELIEF_NOISE = 1e-4  # share of the kernel variance left at a pending point
