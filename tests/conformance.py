@@ -264,7 +264,8 @@ class Conformance:
         assert min(abs(found.slack - slack) for slack in slacks) < 1e-9
         assert found.bound_holds == (found.slack >= -TOLERANCE)
         best = incumbent(data, models.regressor, models.classifier, none, proposer.is_noisy)
-        acquisition = proposer.acquisition(models.regressor, best)
+        goal = best + proposer.least_gain * models.regressor.resolution
+        acquisition = proposer.acquisition(models.regressor, goal)
         if proposer.is_weighted:
             acquisition = Weighted(acquisition, models.classifier)
         assert found.value == pytest.approx(acquisition.values(found.x[None])[0])

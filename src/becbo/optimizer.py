@@ -148,7 +148,8 @@ class Optimizer:
             return [Prediction(None, None, 0.5, (0.0, 1.0))] * len(X)
         if self._models is None:
             with one_thread():
-                self._models = self._proposer.fit(data, self._rng(_FIT))
+                rng = np.random.default_rng((self.seed, _FIT, len(data.X)))
+                self._models = self._proposer.fit(data, rng)
         return [self._in_user_units(p) for p in describe(self._models, X)]
 
     def _ask_design(self, q: int) -> list[Trial]:
@@ -217,6 +218,7 @@ class Optimizer:
         return [t for t in self._trials if t.outcome in (Outcome.OK, Outcome.FAILED)]
 
     def _rng(self, stream: int) -> np.random.Generator:
+        """Random numbers for the next trial."""
         return np.random.default_rng((self.seed, stream, len(self._trials)))
 
     def _taken(self) -> Array:  # (k, d)

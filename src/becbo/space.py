@@ -263,9 +263,11 @@ class Categorical:
     choices: tuple[Any, ...]
 
     def __init__(self, name: str, choices: Iterable[Any]) -> None:
+        _check_name(name)
+        if not isinstance(choices, Iterable):
+            raise InvalidInput(f"{name}: choices {choices!r} must be a list")
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "choices", tuple(map(_as_python, choices)))
-        _check_name(name)
         if len(self.choices) < 2:
             raise InvalidInput(
                 f"{name}: needs at least two choices, got {list(self.choices)}; "
@@ -352,7 +354,10 @@ def _cell_options(n: int) -> Array | None:
 
 @dataclass(frozen=True)
 class LinearConstraint:
-    """lower <= sum of coefficient * parameter <= upper, over Real and Integer parameters."""
+    """lower <= sum of coefficient * parameter <= upper, over Real and Integer parameters.
+
+    For shares that add up to 1, leave one of them out and bound the sum of the others by 1.
+    """
 
     coefficients: Mapping[str, float]
     upper: float = math.inf
@@ -387,6 +392,9 @@ class Space:
     def __init__(
         self, parameters: Sequence[Parameter], constraints: Sequence[Constraint] = ()
     ) -> None:
+        for what, given in (("parameters", parameters), ("constraints", constraints)):
+            if not isinstance(given, Iterable):
+                raise InvalidInput(f"a space takes a list of {what}, got {given!r}")
         self.parameters = tuple(parameters)
         self.constraints = tuple(constraints)
         if not self.parameters:

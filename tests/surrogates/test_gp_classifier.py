@@ -177,10 +177,19 @@ def test_score_spread_and_band_follow_from_the_latent() -> None:
     nodes, weights = np.polynomial.hermite_e.hermegauss(80)
     expected = ndtr(mean[:, None] + std[:, None] * nodes) @ weights / weights.sum()
     np.testing.assert_allclose(probability(model, P), expected, atol=1e-8)
+    spread = (norm.cdf(mean + std) - norm.cdf(mean - std)) / 2
+    np.testing.assert_allclose(model.score(P)[1], spread)
+
+
+@pytest.mark.parametrize("settings_", [SHARP, MILD])
+def test_the_band_is_what_one_deviation_of_the_latent_does_to_the_probability(settings_) -> None:
+    model = settings_.fit(*disc(20, 2))
+    P = np.random.default_rng(1).random((30, 2))
+    mean, std = model.latent(P)
     lower, upper = model.band(P)
-    np.testing.assert_allclose(lower, norm.cdf(mean - std))
-    np.testing.assert_allclose(upper, norm.cdf(mean + std))
-    np.testing.assert_allclose(model.score(P)[1], (upper - lower) / 2)
+    for end, shifted in ((lower, mean - std), (upper, mean + std)):
+        np.testing.assert_allclose(end, norm.cdf(shifted / np.sqrt(1 + std**2)))
+    assert np.all(lower < probability(model, P)) and np.all(probability(model, P) < upper)
 
 
 @pytest.mark.parametrize("settings_", [SHARP, MILD, ISOTROPIC])

@@ -53,6 +53,7 @@ class Boundary:
     band: BandRule
     search: Search
     first: Search = FirstSuccess()  # while nothing has worked
+    least_gain: float = 0.0  # improvement that counts, in units of the regressor's resolution
     is_weighted: bool = False  # maximise C(x) q(x), for an acquisition that is log q(x)
     is_noisy: bool = False  # improve on the best believed value instead of the best seen
 
@@ -92,7 +93,7 @@ class Boundary:
             return self.first.maximise(feasibility_goal(classifier), region, clues, rng)
         band = self.band.draw(region.dim, rng)
         best = incumbent(data, regressor, classifier, pending, self.is_noisy)
-        acquisition = self.acquisition(regressor, best)
+        acquisition = self.acquisition(regressor, best + self.least_gain * regressor.resolution)
         if self.is_weighted:
             acquisition = Weighted(acquisition, classifier)
         goal = banded_goal(acquisition, band, classifier)

@@ -14,6 +14,11 @@ Array = NDArray[np.float64]
 class Regressor(Protocol):
     """A fitted model of the value (to be maximised)."""
 
+    @property
+    def resolution(self) -> float:
+        """The smallest difference between values that the model can tell from zero."""
+        ...
+
     def predict(self, X: Array) -> tuple[Array, Array]:  # (m, d) -> (m,), (m,)
         """Posterior mean and standard deviation."""
         ...
@@ -91,5 +96,10 @@ def probit_score_grad(
 
 
 def probit_band(mean: Array, std: Array) -> tuple[Array, Array]:
-    """[Phi(mean - std), Phi(mean + std)]."""
-    return ndtr(mean - std), ndtr(mean + std)
+    """C if the latent mean were one standard deviation lower, or higher.
+
+    The paper's [Phi(mean - std), Phi(mean + std)] need not contain C: with a latent variance of
+    1e8 both ends may be 1 where C is 0.9.
+    """
+    norm = np.sqrt(1 + std**2)
+    return ndtr((mean - std) / norm), ndtr((mean + std) / norm)

@@ -367,7 +367,7 @@ class EnsembleModel(_Ensemble):
         return probit_score_grad(*self.latent_grad(X))
 
     def band(self, X: Array) -> tuple[Array, Array]:  # (m, d) -> (m,), (m,)
-        """The latent's one-sigma interval as probabilities."""
+        """C if the latent were one standard deviation lower, or higher."""
         return probit_band(*self.latent(X))
 
 

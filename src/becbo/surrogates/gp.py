@@ -95,6 +95,11 @@ class GPModel:
         """Kernel variance, in standardised units."""
         return float(np.exp(self.theta[-2]))
 
+    @property
+    def resolution(self) -> float:
+        """The standard deviation that the nugget stands for, in the units of y."""
+        return self.unit * float(np.sqrt(self.nugget * self.variance))
+
     def predict(self, X: Array) -> tuple[Array, Array]:  # (m, d) -> (m,), (m,)
         """Posterior mean and standard deviation of the noise-free value."""
         k = self.variance * self.kernel(squared_distance(X, self.X, self.scales))[0]

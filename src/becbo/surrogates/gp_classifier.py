@@ -129,7 +129,7 @@ class GPClassifierModel:
         return probit_score_grad(*self.latent_grad(X))
 
     def band(self, X: Array) -> tuple[Array, Array]:  # (m,), (m,)
-        """[Phi(mean - std), Phi(mean + std)] of the latent."""
+        """C if the latent were one standard deviation lower, or higher."""
         return probit_band(*self.latent(X))
 
     def path(self, rng: np.random.Generator) -> Path:
