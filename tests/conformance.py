@@ -264,7 +264,7 @@ class Conformance:
         assert min(abs(found.slack - slack) for slack in slacks) < 1e-9
         assert found.bound_holds == (found.slack >= -TOLERANCE)
         best = incumbent(data, models.regressor, models.classifier, none, proposer.is_noisy)
-        goal = best + proposer.least_gain * models.regressor.resolution
+        goal = best + proposer.least_gain(2) * models.regressor.resolution
         acquisition = proposer.acquisition(models.regressor, goal)
         if proposer.is_weighted:
             acquisition = Weighted(acquisition, models.classifier)

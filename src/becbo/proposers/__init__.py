@@ -10,7 +10,7 @@ from becbo.acquisition import ExpectedImprovement, LogExpectedImprovement, Upper
 from becbo.band import DynamicBound, EdgeProbability, Everywhere, MinimumProbability
 from becbo.errors import InvalidInput
 from becbo.proposers.base import Models, Proposal, Proposer, describe, region_of
-from becbo.proposers.boundary import Boundary
+from becbo.proposers.boundary import Boundary, LeastGain
 from becbo.proposers.scbo import Scbo
 from becbo.proposers.sobol import Sobol
 from becbo.proposers.svm_cbo import SvmCbo
@@ -55,8 +55,7 @@ def _edge(noisy: bool) -> Boundary:
         acquisition=LogExpectedImprovement,
         band=EdgeProbability(),
         search=BandSearch(),
-        # Without this, an optimum that is known to the last digit is tried again for ever.
-        least_gain=1.0,
+        least_gain=LeastGain(1.0),
         is_noisy=noisy,
     )
 

@@ -44,6 +44,23 @@ class Classifier(Protocol):
 
 
 @dataclass(frozen=True)
+class LeastGain:
+    """The improvement that counts, in units of the regressor's resolution; 0 in many dimensions.
+
+    A nearly noise-free model always sees a little to gain next to an optimum it knows to the last
+    digit, and would try it for ever. In few dimensions it is better to look elsewhere; in many,
+    small steps are how a search gets anywhere.
+    """
+
+    gain: float = 0.0
+    max_dim: int = 3
+
+    def __call__(self, d: int) -> float:
+        """The gain in d dimensions."""
+        return self.gain if d <= self.max_dim else 0.0
+
+
+@dataclass(frozen=True)
 class Boundary:
     """Maximise `acquisition` over the region that `band` keeps of the space."""
 
@@ -53,7 +70,7 @@ class Boundary:
     band: BandRule
     search: Search
     first: Search = FirstSuccess()  # while nothing has worked
-    least_gain: float = 0.0  # improvement that counts, in units of the regressor's resolution
+    least_gain: LeastGain = LeastGain()
     is_weighted: bool = False  # maximise C(x) q(x), for an acquisition that is log q(x)
     is_noisy: bool = False  # improve on the best believed value instead of the best seen
 
@@ -93,7 +110,8 @@ class Boundary:
             return self.first.maximise(feasibility_goal(classifier), region, clues, rng)
         band = self.band.draw(region.dim, rng)
         best = incumbent(data, regressor, classifier, pending, self.is_noisy)
-        acquisition = self.acquisition(regressor, best + self.least_gain * regressor.resolution)
+        target = best + self.least_gain(region.dim) * regressor.resolution
+        acquisition = self.acquisition(regressor, target)
         if self.is_weighted:
             acquisition = Weighted(acquisition, classifier)
         goal = banded_goal(acquisition, band, classifier)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
-from scipy.optimize import minimize
 
 from becbo.search.candidates import space_filling
 from becbo.search.choice import EXHAUSTED, choose
@@ -84,6 +83,8 @@ class SlsqpSearch:
 
         SLSQP stops at absolute changes: without a unit, a user's choice of grams or tons counts.
         """
+        from scipy.optimize import minimize  # late, as in surrogates/hyper.py
+
         free = region.free
         if not free.any():
             return x

@@ -1,0 +1,56 @@
+"""What is particular to boundary exploration; the rest is in the conformance suite."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from becbo import InvalidInput, Optimizer, Real, Space
+from becbo.proposers import build
+from becbo.proposers.boundary import LeastGain
+from becbo.surrogates.ensemble import DeepEnsemble
+
+SPACE = Space([Real("x", 0, 1), Real("y", 0, 1)])
+
+
+def n_tries_at_a_known_optimum(least_gain: float) -> int:
+    """Of the last 20 proposals, where the only optimum was found early."""
+    method = replace(build("edge"), least_gain=LeastGain(least_gain))
+    optimizer = Optimizer(SPACE, method=method, seed=0)
+    for _ in range(45):
+        trial = optimizer.ask()
+        x, y = trial.params["x"], trial.params["y"]
+        optimizer.tell(trial, (x - 0.3) ** 2 + (y - 0.6) ** 2)
+    tries = np.array([list(t.params.values()) for t in optimizer.trials[-20:]])
+    return int((np.abs(tries - [0.3, 0.6]).max(axis=1) < 1e-2).sum())
+
+
+def test_an_optimum_that_is_known_is_left_alone() -> None:
+    assert n_tries_at_a_known_optimum(1.0) < n_tries_at_a_known_optimum(0.0)
+
+
+def test_small_gains_count_in_many_dimensions() -> None:
+    assert [LeastGain(2.0, max_dim=3)(d) for d in (1, 3, 4)] == [2.0, 2.0, 0.0]
+
+
+def test_settings_of_the_ensemble_can_be_changed_by_name() -> None:
+    changed = build("be-cbo", n_networks=3, learning_rate=1e-3)
+    assert changed.classifier == DeepEnsemble(n_networks=3, learning_rate=1e-3)
+    assert replace(changed, classifier=DeepEnsemble()) == build("be-cbo")
+
+
+@pytest.mark.parametrize(
+    "method, options, message",
+    [
+        ("edge", {"n_networks": 3}, "method 'edge' has no ensemble to set n_networks of"),
+        ("sobol", {"n_networks": 3}, "method 'sobol' has no ensemble"),
+        ("be-cbo", {"depth": 3}, "the ensemble has no setting depth; it has n_networks"),
+        ("be-cbo", {"n_networks": 0}, "n_networks is 0"),
+        ("be-bo", {}, "method 'be-bo' does not exist; choose one of edge"),
+    ],
+)
+def test_what_cannot_be_built_says_why(method, options, message) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        build(method, **options)
