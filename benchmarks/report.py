@@ -35,23 +35,23 @@ on two cores.
 
 {quality}
 
-These problems are the ones the default was first tried on (not tuned further here), so they say how
-it does on them, not how it compares in general. Where it is still far off after 100 evaluations
-(welded beam, pressure vessel, rolling bearing, cantilever beam), the optimum lies at a vertex of
-several failing constraints or in many dimensions.
+Some choices of the default were made looking at these problems (docs/architecture.md says which),
+so they show how it does on them, not how it compares in general. Where it is still far off after
+100 evaluations (welded beam, pressure vessel, spring, cantilever beam), the optimum lies at a vertex
+of several failing constraints or in many dimensions.
 
 ## Speed: seconds per proposal on one core
 
-`python benchmarks/speed.py --out benchmarks/results/speed.json` ({versions}). The yardstick is
-plain NumPy: 1000 Adam steps (float32) of five 2-64-64-64-1 networks on 100 points, about one
+`python benchmarks/speed.py --out benchmarks/results/speed.json`, {versions}. The yardstick
+is plain NumPy: 1000 Adam steps (float32) of five 2-64-64-64-1 networks on 100 points, about one
 training of the paper's classifier; "ratio" is the median divided by the yardstick measured beside
 it. "Cold" is the first proposal of an optimizer just rebuilt from its trials (the very first cell
 also pays for importing scipy.stats). Parts are medians.
 
 {speed}
 
-`import becbo` takes {import_seconds:.2f} s and `becbo.Optimizer` {optimizer_seconds:.2f} s (median
-of 9 fresh interpreters); a run of 200 evaluations on the speed reducer peaks at {memory:.0f} MB of
+`import becbo` takes {import_seconds:.2f} s, with the first use of `becbo.Optimizer`, which loads
+NumPy and SciPy, {optimizer_seconds:.2f} s (median of 9 fresh interpreters); a run of 200 evaluations on the speed reducer peaks at {memory:.0f} MB of
 memory (`python benchmarks/footprint.py`).
 """
 
