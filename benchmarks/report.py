@@ -37,8 +37,8 @@ on two cores.
 
 Some choices of the default were made looking at these problems (docs/architecture.md says which),
 so they show how it does on them, not how it compares in general. Where it is still far off after
-100 evaluations (welded beam, pressure vessel, spring, cantilever beam), the optimum lies at a vertex
-of several failing constraints or in many dimensions.
+100 evaluations (welded beam, pressure vessel, spring, cantilever beam), the optimum lies at a
+vertex of several failing constraints or in many dimensions.
 
 ## Speed: seconds per proposal on one core
 
@@ -50,9 +50,10 @@ also pays for importing scipy.stats). Parts are medians.
 
 {speed}
 
-`import becbo` takes {import_seconds:.2f} s, with the first use of `becbo.Optimizer`, which loads
-NumPy and SciPy, {optimizer_seconds:.2f} s (median of 9 fresh interpreters); a run of 200 evaluations on the speed reducer peaks at {memory:.0f} MB of
-memory (`python benchmarks/footprint.py`).
+`import becbo` takes {import_seconds:.2f} s; with the first use of `becbo.Optimizer`, which loads
+NumPy and SciPy, it is {optimizer_seconds:.2f} s (median of 9 fresh interpreters). A run of 200
+evaluations on the speed reducer peaks at {memory:.0f} MB of memory. Both by
+`python benchmarks/footprint.py`.
 """
 
 
