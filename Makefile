@@ -21,7 +21,7 @@ demo: .venv/demo
 	@$(BIN)/becbo demo
 
 test: .venv/dev
-	@$(BIN)/python -m pytest -q -n auto
+	@$(BIN)/python -m pytest -q -rs -n auto
 
 lint: .venv/dev
 	@$(BIN)/ruff format --check .

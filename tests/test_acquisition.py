@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from gradients import numeric_gradient
 from scipy.stats import norm
 
 from becbo.acquisition import (
@@ -25,10 +26,6 @@ Z = np.unique(
     )
 )
 STDS = pytest.mark.parametrize("std", [1e-3, 1.0, 50.0])
-
-
-def numeric_gradient(f, x, h=1e-5):
-    return np.stack([(f(x + e) - f(x - e)) / (2 * h) for e in h * np.eye(x.shape[-1])], axis=-1)
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from gradients import numeric_gradient
 from scipy.stats import norm
 
 from becbo.band import DynamicBound, EdgeProbability, MinimumProbability, OptimisticLatent
@@ -9,10 +10,6 @@ from becbo.surrogates.hyper import fixed
 
 RULES = [DynamicBound(), OptimisticLatent(), MinimumProbability(), MinimumProbability(0.1)]
 rules = pytest.mark.parametrize("rule", RULES, ids=str)
-
-
-def numeric_gradient(f, x, h=1e-5):
-    return np.stack([(f(x + e) - f(x - e)) / (2 * h) for e in h * np.eye(x.shape[-1])], axis=-1)
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from gradients import numeric_gradient
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
@@ -18,10 +19,6 @@ from becbo.surrogates.kernels import matern52, rbf
 NOISY = GaussianProcess(noise=Range(1e-2, 1e-6, 1.0, spread=3.0))
 EXACT = 1e-8  # agreement with GPyTorch, relative to the size of the numbers
 steady = settings(deadline=None, derandomize=True, max_examples=30)
-
-
-def numeric_gradient(f, x, h=1e-5):
-    return np.stack([(f(x + e) - f(x - e)) / (2 * h) for e in h * np.eye(x.shape[-1])], axis=-1)
 
 
 def wave(X):

@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from gradients import numeric_gradient
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
@@ -28,10 +29,6 @@ ISOTROPIC = GPClassifier(
 )
 # EP is exact for one label; what its Gaussian makes of more of them is this far from the truth.
 SLACK = {1.0: (0.01, 0.005), 100.0: (0.1, 0.06), 1e8: (0.15, 0.06)}  # log Z in nats, probability
-
-
-def numeric_gradient(f, x, h=1e-5):
-    return np.stack([(f(x + e) - f(x - e)) / (2 * h) for e in h * np.eye(x.shape[-1])], axis=-1)
 
 
 def disc(n, d, seed=0):

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from gradients import numeric_gradient
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,10 +15,6 @@ from becbo.surrogates.kernels import (
 KERNELS = pytest.mark.parametrize("kernel", [matern52, rbf])
 shapes = given(n=st.integers(1, 6), m=st.integers(1, 4), d=st.integers(1, 5), seed=st.integers(0))
 steady = settings(deadline=None, derandomize=True, max_examples=40)
-
-
-def numeric_gradient(f, x, h=1e-5):
-    return np.stack([(f(x + e) - f(x - e)) / (2 * h) for e in h * np.eye(x.shape[-1])], axis=-1)
 
 
 @pytest.mark.parametrize("d", [1, 3])
