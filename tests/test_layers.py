@@ -23,7 +23,7 @@ TABLE: dict[str, set[str]] = {
         "becbo.proposers",
     },
     "becbo.errors": set(),
-    "becbo.trial": {"becbo.errors"},
+    "becbo.trial": set(),
     "becbo.space": {"numpy", "becbo.errors"},
     "becbo.data": {"numpy", "becbo.space", "becbo.trial"},
     # Arrays only: a model knows neither spaces nor trials.

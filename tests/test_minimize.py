@@ -133,7 +133,7 @@ def test_callbacks_are_called_in_order_after_each_evaluation() -> None:
 
     def note(name: str):
         def callback(optimizer, trial) -> None:
-            assert optimizer.trials[-1] is trial and trial.outcome is not Outcome.PENDING
+            assert optimizer.trials[-1] == trial and trial.outcome is not Outcome.PENDING
             log.append((name, trial.params["x"]))
 
         return callback
@@ -185,7 +185,7 @@ GRID = Space([Integer("a", 0, 2), Categorical("b", "xy")])
 def test_an_exhausted_space_ends_the_run(space: Space, n: int) -> None:
     result = becbo.minimize(lambda params: float(params["a"]), space, budget=50, seed=0)
     assert len({str(t.params) for t in result.trials}) == len(result.trials) == n
-    assert result.message == f"all {n} allowed designs have been tried"
+    assert result.message.startswith("the space is exhausted")
     assert result.best is not None and result.best.value == 0.0 and not result.interrupted
 
 
@@ -227,3 +227,45 @@ def test_everything_may_fail() -> None:
 def test_constraints_that_leave_nothing_come_out() -> None:
     with pytest.raises(BecboError, match="known constraints"):
         becbo.minimize(bowl, Space(SPACE.parameters, [lambda p: False]), budget=3)
+
+
+def test_a_run_continues_from_a_history() -> None:
+    whole = becbo.minimize(lambda p: p["x"] ** 2, SPACE, budget=14, seed=0)
+    first = becbo.minimize(lambda p: p["x"] ** 2, SPACE, budget=12, seed=0)
+    rest = becbo.minimize(lambda p: p["x"] ** 2, SPACE, budget=14, seed=0, trials=first.trials)
+    assert rest.trials == whole.trials
+
+
+def test_an_uncaught_exception_says_what_to_do() -> None:
+    def fun(params: dict) -> float:
+        raise ZeroDivisionError("1 / 0")
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        becbo.minimize(fun, SPACE, budget=3, seed=0)
+    assert "name the exception in catch=" in caught.value.__notes__[0]
+
+
+@pytest.mark.parametrize(
+    "wrong, message",
+    [
+        ({"fun": 3}, "fun 3 must be a function"),
+        ({"catch": [ValueError]}, "must be a tuple of exceptions"),
+        ({"catch": (3,)}, "must be a tuple of exceptions"),
+        ({"callbacks": print}, "must be a list of functions"),
+        ({"fun": lambda p: "high"}, "value 'high' is not a number"),
+        ({"fun": lambda p: [1.0, 2.0]}, "is not a number"),
+    ],
+)
+def test_what_cannot_be_called_is_refused(wrong: dict, message: str) -> None:
+    with pytest.raises(becbo.InvalidInput, match=message):
+        becbo.minimize(**{"fun": lambda p: 0.0, "space": SPACE, "budget": 3, "seed": 0} | wrong)
+
+
+def test_methods_that_plan_ahead_learn_the_budget() -> None:
+    origins = [
+        t.origin
+        for t in becbo.minimize(
+            lambda p: abs(p["x"]), SPACE, budget=16, seed=0, method="svm-cbo"
+        ).trials
+    ]
+    assert origins[-1] == "phase 2"

@@ -369,3 +369,16 @@ def test_noise_is_an_option_of_the_models() -> None:
         said[noisy] = optimizer.predict({"x": 0.5, "n": 2})
         assert said[noisy].mean == pytest.approx(np.mean(repeats) + 0.5, abs=0.2)
     assert said[True].std > 10 * said[False].std
+
+
+def test_a_caller_cannot_change_the_history() -> None:
+    optimizer = Optimizer(Space([Real("x", 0, 1)]), seed=0)
+    trial = optimizer.ask()
+    x = trial.params["x"]
+    trial.params["x"] = 99.0
+    with pytest.raises(InvalidInput, match="has params"):
+        optimizer.tell(trial, 1.0)
+    optimizer.trials[0].params["x"] = optimizer.pending[0].params["x"] = 99.0
+    assert optimizer.tell(0, 1.0).params == {"x": x}
+    optimizer.best.params["x"] = 99.0
+    assert optimizer.trials[0].params == {"x": x}

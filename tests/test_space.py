@@ -311,6 +311,13 @@ BAD_SETTINGS = [
     (lambda: Categorical("c", [np.zeros(2), 1]), "c: choice array([0., 0.]) does not equal itself"),
     (lambda: Categorical("", ["a", "b"]), "a parameter needs a non-empty name"),
     (lambda: Categorical("c", 5), "c: choices 5 must be a list"),
+    (lambda: LinearConstraint({"x": 1}, upper=None), "linear constraint: upper None is no number"),
+    (lambda: LinearConstraint({"x": 1}), "linear constraint: give upper, lower or both"),
+    (
+        lambda: Space([X, Real("y", 0, 1)], [LinearConstraint({"x": 1, "y": 1}, 1.0, 1.0)]),
+        "the sum is to be exactly 1; leave one of ['x', 'y'] out of the space",
+    ),
+    (lambda: Real("x", 1e-310, 1, log=True), "is too small for a logarithmic parameter"),
     (lambda: Space([]), "a space needs at least one parameter"),
     (lambda: Space(X), "a space takes a list of parameters, got Real(name='x'"),
     (lambda: Space([X], len), "a space takes a list of constraints, got <built-in function len>"),

@@ -13,7 +13,7 @@ from becbo.data import dataset, pending_points, sign
 from becbo.errors import Infeasible, InvalidInput
 from becbo.proposers import Models, Proposal, Proposer, build, describe, region_of
 from becbo.search.candidates import space_filling
-from becbo.search.choice import EXHAUSTED, choose
+from becbo.search.choice import REPEAT, choose
 from becbo.search.goal import INDIFFERENT
 from becbo.space import Array, Space
 from becbo.threads import one_thread
@@ -33,7 +33,8 @@ class Optimizer:
         method: a name from `becbo.METHODS`, or a proposer of your own.
         seed: same seed and same history, same proposal. None draws one; see `.seed`.
         n_initial: how many experiments are spread over the space before the models take over.
-        noisy: whether repeating an experiment gives a different value.
+        noisy: whether repeating an experiment gives a different value. A proposer of your own has
+            been told already.
         trials: a history to continue from, such as `other.trials`.
     """
 
@@ -59,7 +60,7 @@ class Optimizer:
         self.n_initial = _whole("n_initial", n_initial)
         self.noisy = noisy
         self.proposal: Proposal | None = None  # how the last model-based ask was answered
-        self._proposer = build(method, noisy)
+        self._proposer = build(method, noisy, n_initial=n_initial)
         if not hasattr(self._proposer, "propose"):
             raise InvalidInput(f"method {method!r} is neither a name nor a proposer")
         self._trials: list[Trial] = []
@@ -70,17 +71,17 @@ class Optimizer:
     @property
     def trials(self) -> tuple[Trial, ...]:
         """All trials so far, by number."""
-        return tuple(self._trials)
+        return tuple(map(_copy, self._trials))
 
     @property
     def pending(self) -> tuple[Trial, ...]:
         """Trials that have been proposed and not answered."""
-        return tuple(t for t in self._trials if t.outcome is Outcome.PENDING)
+        return tuple(_copy(t) for t in self._trials if t.outcome is Outcome.PENDING)
 
     @property
     def best(self) -> Trial | None:
-        """The best trial that worked, or None."""
-        worked = [t for t in self._trials if t.outcome is Outcome.OK]
+        """The best trial that worked, or None; of noisy values, the luckiest one."""
+        worked = [_copy(t) for t in self._trials if t.outcome is Outcome.OK]
         factor = sign(self.direction)
         return max(worked, key=lambda t: factor * (t.value or 0.0), default=None)
 
@@ -167,7 +168,7 @@ class Optimizer:
         if not len(design):
             raise InvalidInput(
                 "no design that satisfies the known constraints was found among thousands; "
-                "loosen them, or add() an experiment that satisfies them"
+                "loosen them"
             )
         return [
             self._append(Trial(len(self._trials), self.space.decode(x[None])[0], origin=INITIAL))
@@ -246,7 +247,7 @@ class Optimizer:
         trial = replace(trial, params=self.space.validate(trial.params))
         self._trials.append(trial)
         self._models = None
-        return trial
+        return _copy(trial)
 
     def _finish(self, trial: Trial | int, **changes: Any) -> Trial:
         number = trial.number if isinstance(trial, Trial) else trial
@@ -261,7 +262,12 @@ class Optimizer:
             raise InvalidInput(f"trial {number} is finished already: {known.outcome.value}")
         self._trials[number] = replace(known, **changes)
         self._models = None
-        return self._trials[number]
+        return _copy(self._trials[number])
+
+
+def _copy(trial: Trial) -> Trial:
+    """The trial with params of its own, so that a caller who changes them changes nothing here."""
+    return replace(trial, params=dict(trial.params))
 
 
 def _whole(what: str, value: Any, at_least: int = 1) -> int:
@@ -321,16 +327,20 @@ def minimize(
     catch: tuple[type[Exception], ...] = (),
     callbacks: Sequence[Callback] = (),
     progress: bool = False,
+    trials: Sequence[Trial] = (),
 ) -> Result:
     """Minimises a function that may fail.
 
     `fun(params)` returns a number. It fails by raising `becbo.Infeasible("why")`, by returning
     None, NaN or an infinity, or by raising one of the exceptions in `catch`. Any other exception
     is a bug and comes out. Ctrl-C ends the run and returns what was found. After each evaluation
-    every callback is called with the optimizer and the trial.
+    every callback is called with the optimizer and the trial. `trials` is a history to continue
+    from; it counts towards the budget.
     """
     budget = _whole("budget", budget)
-    optimizer = Optimizer(space, "minimize", method, seed, n_initial, noisy)
+    _check_calls(fun, catch, callbacks)
+    method = build(method, noisy, budget=budget, n_initial=n_initial)
+    optimizer = Optimizer(space, "minimize", method, seed, n_initial, noisy, trials)
     if progress:
         from becbo.progress import ProgressBar
 
@@ -350,9 +360,9 @@ def _run(
     try:
         while len(optimizer.trials) < budget:
             trial = optimizer.ask()
-            if trial.note == EXHAUSTED and not optimizer.noisy:
-                optimizer.lose(trial, EXHAUSTED)
-                message = f"all {len(optimizer.trials) - 1} allowed designs have been tried"
+            if trial.origin == REPEAT and not optimizer.noisy:
+                optimizer.lose(trial, trial.note)
+                message = trial.note or REPEAT
                 break
             trial = _evaluate(optimizer, trial, fun, catch)
             for callback in callbacks:
@@ -377,6 +387,23 @@ def _evaluate(
         return optimizer.fail(trial, error.reason)
     except catch as error:
         return optimizer.fail(trial, f"{type(error).__name__}: {error}")
-    if value is None or not math.isfinite(value):
+    except Exception as error:
+        error.add_note(
+            f"raised for {trial.params}; if such designs just fail, name the exception in catch= "
+            "or raise becbo.Infeasible; a callback can keep optimizer.trials to continue from"
+        )
+        raise
+    if value is None or (isinstance(value, float | np.floating) and not math.isfinite(value)):
         return optimizer.fail(trial, f"returned {value}")
     return optimizer.tell(trial, value)
+
+
+def _check_calls(fun: Any, catch: Any, callbacks: Any) -> None:
+    """Refuse what could not be called or caught, before the first experiment."""
+    if not callable(fun):
+        raise InvalidInput(f"fun {fun!r} must be a function of the params")
+    kinds = catch if isinstance(catch, tuple) else (catch,)
+    if not all(isinstance(kind, type) and issubclass(kind, Exception) for kind in kinds):
+        raise InvalidInput(f"catch {catch!r} must be a tuple of exceptions, as in (ValueError,)")
+    if not isinstance(callbacks, Sequence) or not all(map(callable, callbacks)):
+        raise InvalidInput(f"callbacks {callbacks!r} must be a list of functions")

@@ -3,7 +3,7 @@
 Every parameter owns one or more columns of the unit cube:
 
 * `Real` one column, linear or logarithmic; with `step` only the grid values exist;
-* `Integer` one column, linear or logarithmic, every value owning a cell of equal width;
+* `Integer` one column, linear or logarithmic, every value owning a cell of it;
 * `Categorical` one column per choice (one-hot).
 
 `decode` always returns exactly what a user can set, so `decode(encode(x)) == x` for every
@@ -29,6 +29,7 @@ _REAL_DIGITS = 12
 _MIN_SPAN = 1e-290  # between bounds, so that their digits can be told apart
 # Larger whole numbers do not survive the way to the unit cube and back.
 _MAX_INTEGER = 10**13
+_MIN_LOG = 1e-305  # a twelfth digit of smaller numbers would be zero
 # Above this many values a grid is searched as if it were continuous and then rounded.
 _MAX_OPTIONS = 32
 
@@ -60,6 +61,8 @@ def _check_bounds(name: str, low: float, high: float, log: bool) -> None:
         )
     if log and low <= 0:
         raise InvalidInput(f"{name}: a logarithmic parameter needs low > 0, got {low}")
+    if log and low < _MIN_LOG:
+        raise InvalidInput(f"{name}: low {low} is too small for a logarithmic parameter")
     span = math.log(high) - math.log(low) if log else high - low
     if not _MIN_SPAN < span < math.inf:
         raise InvalidInput(f"{name}: bounds {low} .. {high} are too far apart or too close")
@@ -370,6 +373,11 @@ class LinearConstraint:
             )
         for name, c in self.coefficients.items():
             _number(f"linear constraint: coefficient of {name!r}", c, "a finite number")
+        for end in ("lower", "upper"):
+            if not isinstance(getattr(self, end), int | float | np.number):
+                raise InvalidInput(f"linear constraint: {end} {getattr(self, end)!r} is no number")
+        if math.isinf(self.lower) and math.isinf(self.upper):
+            raise InvalidInput("linear constraint: give upper, lower or both")
         if not self.lower <= self.upper:
             raise InvalidInput(f"linear constraint: lower {self.lower} is above upper {self.upper}")
 
@@ -507,3 +515,11 @@ class Space:
                     f"linear constraint on {name!r}: it must be a Real or Integer without log; "
                     "use a callable constraint instead"
                 )
+        if constraint.lower == constraint.upper and any(
+            math.isinf(kinds[name].n_values) for name in constraint.coefficients
+        ):
+            raise InvalidInput(
+                f"linear constraint: the sum is to be exactly {constraint.upper:g}; leave one of "
+                f"{list(constraint.coefficients)} out of the space, compute it from the others, "
+                "and bound their sum"
+            )

@@ -95,5 +95,5 @@ def test_the_point_can_be_set() -> None:
 
 
 def test_no_allowed_design_is_an_error() -> None:
-    with pytest.raises(BecboError, match="no design satisfies the known constraints"):
+    with pytest.raises(BecboError, match="no design that satisfies the known constraints"):
         pick(space=cube(2, (lambda p: False,)))

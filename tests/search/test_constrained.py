@@ -126,13 +126,22 @@ def test_the_gradient_of_the_gate_is_right(weight: float, softness: float) -> No
 
 
 def test_repair_moves_to_the_last_place_inside() -> None:
-    anchor, outside = np.array([0.5, 0.5]), np.array([[1.0, 0.5], [0.6, 0.5], [0.5, 0.0]])
-    repaired = repair(outside, anchor, make_goal(plane([0.0, 0.0]), ball(anchor, 0.3)))
+    anchors, points = np.full((3, 2), 0.5), np.array([[1.0, 0.5], [0.6, 0.5], [0.5, 0.0]])
+    repaired = repair(points, anchors, lambda X: ball(anchors[0], 0.3)(X)[0] >= 0)
     np.testing.assert_allclose(repaired, [[0.8, 0.5], [0.6, 0.5], [0.5, 0.2]], atol=4e-3)
-    assert np.all(ball(anchor, 0.3)(repaired)[0] >= -TOLERANCE)
+    assert np.all(ball(anchors[0], 0.3)(repaired)[0] >= 0)
+    np.testing.assert_array_equal(repaired[1], points[1])  # it was inside
 
 
 def test_repair_without_an_inside_ends_at_the_anchor() -> None:
-    anchor = np.array([0.5, 0.5])
-    goal = make_goal(plane([0.0, 0.0]), plane([0.0, 0.0], -1.0))
-    np.testing.assert_allclose(repair(np.ones((1, 2)), anchor, goal), [anchor], atol=0.01)
+    anchor = np.array([[0.5, 0.5]])
+    repaired = repair(np.ones((1, 2)), anchor, lambda X: np.zeros(len(X), dtype=bool))
+    np.testing.assert_allclose(repaired, anchor, atol=0.01)
+
+
+def test_a_known_constraint_that_is_active_at_the_optimum_is_reached() -> None:
+    space = cube(3, (LinearConstraint({"x0": 1, "x1": 1, "x2": 1}, upper=1.0),))
+    goal = make_goal(plane([1.0, 1.2, 0.8]), plane([0.0, 0.0, 0.0], 1.0))
+    found = search(goal, space, band_search=BandSearch())
+    assert found.value > 1.15  # the best is 1.2, at (0, 1, 0)
+    assert "refined" in found.winner

@@ -10,10 +10,10 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, lru_cache, partial
 from importlib import import_module, metadata
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -98,11 +98,7 @@ def execute(run: Run) -> Record:
 
 
 def _proposer(run: Run) -> Proposer:
-    """The method of a run; one that plans ahead, having a field `budget`, learns it."""
-    proposer = build(run.method, **run.options)
-    if "budget" not in getattr(proposer, "__dataclass_fields__", {}):
-        return proposer
-    return cast(Proposer, replace(cast(Any, proposer), budget=max(run.budget, N_INITIAL)))
+    return build(run.method, budget=run.budget, n_initial=N_INITIAL, **run.options)
 
 
 def attempt(run: Run) -> Record:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import csv
+import os
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.syntax import Syntax
 from rich.table import Table
 
 from becbo import METHODS, InvalidInput, Result, minimize
 from becbo.problems import Problem, get
 
-# Seconds per proposal, for the announcement only; methods that train networks need longest.
-_PACE = {"edge": 0.06}
-_SLOW_PACE = 3.0
+# For the announcement only: methods that train networks, and seconds per proposal.
+_TRAINED = ("be-cbo", "be-cbo-c", "be-cbo-m", "be-cbo-mle", "be-cbo-ucb")
+_TRAINED_PACE, _PACE = 3.0, 0.06
 
 SNIPPET = """\
 import becbo
@@ -47,10 +50,11 @@ def run_demo(
         raise InvalidInput(f"method {method!r} is unknown; known: {', '.join(METHODS)}")
     with _writing_to(out):  # before the run: nobody wants to wait for this message
         out.mkdir(parents=True, exist_ok=True)
+    pace = _TRAINED_PACE if method in _TRAINED else _PACE
     console.print(
         f"Looking for the best {problem_name} design ({problem.dim} parameters) with {evaluations} "
         f"experiments, each of which returns a value or fails and returns nothing; "
-        f"this takes {_duration(evaluations * _PACE.get(method, _SLOW_PACE))}.\n",
+        f"this takes {_duration(evaluations * pace)}.\n",
         highlight=False,
     )
     started = time.perf_counter()
@@ -59,7 +63,9 @@ def run_demo(
     _report(result, problem, seconds, console)
     with _writing_to(out):
         _write_files(result, problem, out, console)
-    console.print("\nYour own problem, in a file of your own (more in README.md):\n")
+    python = escape(os.path.relpath(sys.executable))
+    console.print("\nYour own problem, in a file of your own (more in README.md). Run it with")
+    console.print(f"[bold]{python} my_problem.py[/]\n", soft_wrap=True, highlight=False)
     console.print(Syntax(SNIPPET, "python", theme="ansi_light", background_color="default"))
     return result.interrupted
 
@@ -70,6 +76,8 @@ def _report(result: Result, problem: Problem, seconds: float, console: Console) 
     if result.interrupted:
         console.print(f"[yellow]Stopped early, after {n} experiments.[/]\n", highlight=False)
     best = result.best
+    if n == 0:
+        return
     if best is None or best.value is None:
         console.print(f"None of the {n} designs worked; try more --evaluations.", highlight=False)
         return

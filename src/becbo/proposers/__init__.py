@@ -158,7 +158,7 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "svm-cbo",
-            "a support vector machine learns the boundary, then GP-UCB inside (set its budget)",
+            "a support vector machine learns the boundary, then GP-UCB inside",
             "Candelieri, J. Global Optim. 2021",
             _svm_cbo,
         ),
@@ -172,17 +172,23 @@ METHODS: dict[str, Method] = {
 }
 
 
-def build(method: str | Proposer, noisy: bool = False, **ensemble: Any) -> Proposer:
+def build(
+    method: str | Proposer,
+    noisy: bool = False,
+    budget: int | None = None,
+    n_initial: int | None = None,
+    **ensemble: Any,
+) -> Proposer:
     """The proposer of that name; a proposer is returned as it is.
 
-    `ensemble` changes settings of `DeepEnsemble` in the methods that have one, as in
-    `build("be-cbo", n_networks=3)`.
+    `budget` and the size of the initial design are for methods that plan ahead. `ensemble` changes
+    settings of `DeepEnsemble` in the methods that have one, as in `build("be-cbo", n_networks=3)`.
     """
     if not isinstance(method, str):
         return method
     if method not in METHODS:
         raise InvalidInput(f"method {method!r} does not exist; choose one of {', '.join(METHODS)}")
-    proposer = METHODS[method].build(noisy)
+    proposer = _planned(METHODS[method].build(noisy), budget, n_initial)
     if not ensemble:
         return proposer
     if not isinstance(proposer, Boundary) or not isinstance(proposer.classifier, DeepEnsemble):
@@ -192,3 +198,12 @@ def build(method: str | Proposer, noisy: bool = False, **ensemble: Any) -> Propo
         known = ", ".join(DeepEnsemble.__dataclass_fields__)
         raise InvalidInput(f"the ensemble has no setting {', '.join(unknown)}; it has {known}")
     return replace(proposer, classifier=replace(proposer.classifier, **ensemble))
+
+
+def _planned(proposer: Proposer, budget: int | None, n_initial: int | None) -> Proposer:
+    if not isinstance(proposer, Scbo | SvmCbo):
+        return proposer
+    n_initial = n_initial or proposer.n_initial
+    if isinstance(proposer, Scbo):
+        return replace(proposer, n_initial=n_initial)
+    return replace(proposer, n_initial=n_initial, budget=max(budget or proposer.budget, n_initial))

@@ -9,7 +9,7 @@ from becbo.search.region import Array, Region
 
 # Rounds of draws, and points in each, before rejection gives up on a tight constraint.
 _PATIENCE, _MIN_DRAWS = 32, 256
-_WALK_STEPS = 8  # hit-and-run moves between two points kept
+_WALK_STEPS = 32  # hit-and-run moves from the centre to a point
 
 
 def sobol(n: int, d: int, rng: np.random.Generator) -> Array:  # (n, d)
@@ -33,7 +33,8 @@ def space_filling(region: Region, n: int, rng: np.random.Generator) -> Array:  #
         if len(found) >= n:
             break
     if len(found) < n and len(region.polytope[0]):
-        X = region.snap(walk_in_polytope(*region.polytope, n - len(found), rng))
+        # Rounding to whole numbers may lead out of it again, hence twice as many.
+        X = region.snap(walk_in_polytope(*region.polytope, 2 * n, rng))
         found = np.vstack([found, X[region.allowed(X)]])
     return found[:n]
 
@@ -54,16 +55,15 @@ def walk_in_polytope(A: Array, b: Array, n: int, rng: np.random.Generator) -> Ar
     )
     if not centre.success:
         return np.empty((0, d))
-    x, points = centre.x[:d], np.empty((n, d))
-    for i in range(n):
-        for _ in range(_WALK_STEPS):
-            direction = rng.standard_normal(d)
-            rate, room = A @ direction, np.maximum(b - A @ x, 0.0)
-            up = np.min(room[rate > 0] / rate[rate > 0])
-            down = np.min(room[rate < 0] / -rate[rate < 0])
-            x = x + rng.uniform(-down, up) * direction
-        points[i] = x
-    return np.clip(points, 0.0, 1.0)
+    X = np.repeat(centre.x[None, :d], n, axis=0)
+    for _ in range(_WALK_STEPS):  # all walks at once
+        direction = rng.standard_normal((n, d))
+        rate, room = direction @ A.T, np.maximum(b - X @ A.T, 0.0)
+        limit = room / np.where(rate == 0, np.nan, rate)
+        up = np.nanmin(np.where(rate > 0, limit, np.inf), axis=1)
+        down = np.nanmax(np.where(rate < 0, limit, -np.inf), axis=1)
+        X += rng.uniform(down, up)[:, None] * direction
+    return np.asarray(np.clip(X, 0.0, 1.0))
 
 
 def near(

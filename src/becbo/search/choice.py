@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from becbo.errors import BecboError
@@ -12,7 +14,9 @@ from becbo.search.region import Array, Region
 # Slack that counts as zero: 4e-4 in probability at p = 0.5.
 TOLERANCE = 1e-3
 ENUMERATE = 4096  # spaces with at most so many designs are searched one by one
+REPEAT = "repeat"
 EXHAUSTED = "the space is exhausted: every design has been tried, this is a repeat"
+CRAMPED = "no new design was found, the known constraints leave almost no room: this is a repeat"
 _FRESH_DRAWS = 512
 
 
@@ -37,14 +41,13 @@ def choose(
     fresh = space_filling(region, _FRESH_DRAWS, rng) if fresh is None else fresh
     fresh = fresh[region.allowed(fresh) & region.is_new(fresh)]
     if len(fresh):
-        why = "every point the search found has been tried already: best of some new ones"
+        why = "every point the search found was tried already or forbidden: best of some new ones"
         return _best(fresh, ["fresh"] * len(fresh), goal, n_starts, why)
     allowed = X[region.allowed(X)]
     if not len(allowed):
-        raise BecboError(
-            "no design satisfies the known constraints; check them, or add one that does"
-        )
-    return _best(allowed, ["repeat"] * len(allowed), goal, n_starts, EXHAUSTED)
+        raise BecboError("no design that satisfies the known constraints was found; loosen them")
+    why = EXHAUSTED if math.isfinite(region.size) else CRAMPED
+    return _best(allowed, [REPEAT] * len(allowed), goal, n_starts, why)
 
 
 def _best(

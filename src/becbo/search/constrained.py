@@ -14,7 +14,7 @@ from becbo.search.candidates import between, near, space_filling, spaced
 from becbo.search.choice import ENUMERATE, TOLERANCE, choose
 from becbo.search.goal import Found, Goal, Hints
 from becbo.search.mixed import best_neighbours
-from becbo.search.region import Array, Region
+from becbo.search.region import Array, Mask, Region
 
 _START_GAP = 0.05  # between starts, in length scales
 _REPAIR_POINTS = 12
@@ -46,14 +46,17 @@ class BandSearch:
         starts = self._starts(X, a, g, ranked, hints.scales)
         pool, names = [X[ranked[: self.n_kept]]], [origins[i] for i in ranked[: self.n_kept]]
         points, labels = X[starts], [origins[i] for i in starts]
+        allowed_points = points
         for weight, softness, n_steps in self.stages:
             points, _ = ascend(gated(goal, weight, softness), points, region.free, n_steps)
             if len(region.options):
                 points = best_neighbours(region.snap(points), goal, region)
+            points = allowed_points = repair(points, allowed_points, region.allowed)
             pool.append(points)
             names += [f"{label}, refined" for label in labels]
         if len(hints.successes):
-            pool.append(repair(points, hints.successes[0], goal))
+            best = np.repeat(hints.successes[:1], len(points), axis=0)
+            pool.append(repair(points, best, lambda X: goal.values(X)[1] >= -TOLERANCE))
             names += [f"{label}, refined and repaired" for label in labels]
         return choose(np.vstack(pool), names, goal, region, rng, len(starts))
 
@@ -100,15 +103,22 @@ def gated(goal: Goal, weight: float, softness: float) -> Callable[[Array], tuple
     return fun
 
 
-def repair(X: Array, anchor: Array, goal: Goal) -> Array:  # (m, d), (d,) -> (m, d)
-    """Points outside the band moved towards the anchor, to the last place inside."""
-    low, high = np.zeros(len(X)), np.ones(len(X))  # fractions of the way from anchor to point
+def repair(
+    X: Array, anchors: Array, inside: Callable[[Array], Mask]
+) -> Array:  # (m, d), (m, d) -> (m, d)
+    """Points outside moved along the line to their anchors, to the last place inside."""
+    X = X.copy()
+    rows = np.flatnonzero(~inside(X))
+    if not len(rows):
+        return X
+    origin, way = anchors[rows], X[rows] - anchors[rows]
+    low, high = np.zeros(len(rows)), np.ones(len(rows))  # fractions of the way
     for _ in range(2):
         t = np.linspace(low, high, _REPAIR_POINTS + 1, axis=1)  # (m, k)
-        path = anchor + t[:, :, None] * (X - anchor)[:, None, :]
-        g = goal.values(path.reshape(-1, X.shape[1]))[1].reshape(t.shape)
-        last = _REPAIR_POINTS - np.argmax(g[:, ::-1] >= -TOLERANCE, axis=1)
-        last = np.where((g >= -TOLERANCE).any(axis=1), last, 0)
-        rows = np.arange(len(X))
-        low, high = t[rows, last], t[rows, np.minimum(last + 1, _REPAIR_POINTS)]
-    return anchor + low[:, None] * (X - anchor)
+        path = origin[:, None, :] + t[:, :, None] * way[:, None, :]
+        good = inside(path.reshape(-1, X.shape[1])).reshape(t.shape)
+        last = np.where(good.any(axis=1), _REPAIR_POINTS - np.argmax(good[:, ::-1], axis=1), 0)
+        index = np.arange(len(rows))
+        low, high = t[index, last], t[index, np.minimum(last + 1, _REPAIR_POINTS)]
+    X[rows] = origin + low[:, None] * way
+    return X

@@ -20,7 +20,7 @@ class FirstSuccess:
     From failures alone a model learns "far away from here", which leads into the corners of the
     space. That is quick where designs at the bounds work and hopeless where only the interior
     does; random points are the other way round. Which is the case is not known beforehand, and
-    taking turns costs at most twice the better of the two.
+    drawing lots costs about twice what the better of the two would.
     """
 
     random_share: float = 0.5

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import erfcx, log_ndtr
 
 from becbo.surrogates.base import Array, probit_band, probit_score, probit_score_grad
-from becbo.surrogates.gp import Path, informative_subset, prior_path, update_weights
+from becbo.surrogates.gp import Path, prior_path, update_weights
 from becbo.surrogates.hyper import Range, fixed, map_estimate, typical_theta
 from becbo.surrogates.kernels import (
     Kernel,
@@ -63,7 +63,7 @@ class GPClassifier:
         is_one_class = abs(labels.sum()) == len(labels)
         n_iterations = self.n_iterations if start is None else self.n_warm_iterations
         if n_iterations and not is_one_class:  # one class says nothing about length scales
-            subset = informative_subset(labels, self.max_points)
+            subset = balanced_subset(labels, self.max_points)
             evidence = Evidence(X[subset], labels[subset], self, sites[subset])
             theta = map_estimate(evidence, self._ranges(X.shape[1]), theta, n_iterations)
         K = prior_covariance(theta, X, self.kernel, self.bias)[0]
@@ -171,6 +171,16 @@ class GPClassifierModel:
         total = self.variance * (1.0 + self.settings.bias)
         variance = total - np.einsum("ij,ij->i", V, V)
         return np.asarray(np.sqrt(np.maximum(variance, _NUGGET * self.variance)))
+
+
+def balanced_subset(labels: Array, max_points: int) -> Array | slice:
+    """Indices of at most `max_points`, half of each class if it has so many, evenly spread."""
+    if len(labels) <= max_points:
+        return slice(None)
+    classes = [np.flatnonzero(labels > 0), np.flatnonzero(labels < 0)]
+    quota = max(max_points // 2, max_points - min(map(len, classes)))
+    kept = [c[np.linspace(0, len(c) - 1, min(len(c), quota)).astype(int)] for c in classes]
+    return np.sort(np.concatenate(kept))
 
 
 def prior_covariance(
