@@ -140,7 +140,7 @@ def test_repair_without_an_inside_ends_at_the_anchor() -> None:
 
 
 def test_a_known_constraint_that_is_active_at_the_optimum_is_reached() -> None:
-    space = cube(3, (LinearConstraint({"x0": 1, "x1": 1, "x2": 1}, upper=1.0),))
+    space = cube(3, (LinearConstraint({"a": 1, "b": 1, "c": 1}, upper=1.0),))
     goal = make_goal(plane([1.0, 1.2, 0.8]), plane([0.0, 0.0, 0.0], 1.0))
     found = search(goal, space, band_search=BandSearch())
     assert found.value > 1.15  # the best is 1.2, at (0, 1, 0)
