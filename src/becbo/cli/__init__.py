@@ -111,9 +111,11 @@ def methods() -> None:
 
 
 def _table(*columns: str) -> Table:
-    table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
+    table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0), expand="note" in columns)
     for column in columns:
-        table.add_column(column, no_wrap=column in ("problem", "method", "best possible"))
+        ratio = 1 if column == "note" else None  # what is left of the line, cut short
+        whole = column in ("problem", "method", "best possible", "note")
+        table.add_column(column, no_wrap=whole, ratio=ratio)
     return table
 
 

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from becbo.bench.records import Record
     from becbo.bench.table import Table as Cells
 
+# Columns of the table that a terminal narrower than this leaves out; --markdown has them all.
+_WIDE = 130
+_ONLY_WIDE = ("seeds", "optimum", "best: median (worst)", "first working")
+
 bench = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
@@ -119,7 +123,8 @@ def table(
     if markdown:
         typer.echo(cells.markdown())
     else:
-        Console().print(_rich(cells))
+        console = Console()
+        console.print(_rich(cells, console.width))
 
 
 @bench.command(epilog="Example: [bold]becbo bench run --suite ackley --out records[/bold]")
@@ -314,15 +319,19 @@ def _print_errors(records: Sequence[Record], console: Console) -> None:
     console.print(f"\nThe first in full:\n{escape(failed[0].error or '')}", highlight=False)
 
 
-def _rich(cells: Cells) -> Table:
+def _rich(cells: Cells, width: int) -> Table:
+    """The table, without what a narrow terminal has no room for."""
+    hidden = _ONLY_WIDE if width < _WIDE else ()
+    kept = [i for i, column in enumerate(cells.header) if column not in hidden]
     lines = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
-    for column in cells.header:
+    for i in kept:
+        column = cells.header[i]
         lines.add_column(column, no_wrap=column in ("problem", "method"))
     for row in cells.rows:
-        lines.add_row(*map(escape, row))
+        lines.add_row(*(escape(row[i]) for i in kept))
     lines.add_section()
     for row in cells.means:
-        lines.add_row(*map(escape, row), style="bold")
+        lines.add_row(*(escape(row[i]) for i in kept), style="bold")
     return lines
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -44,6 +43,8 @@ class Region:
 
     def is_new(self, X: Array) -> Mask:  # (m, dim) -> (m,)
         """Whether each point differs from every taken one."""
+        from scipy.spatial.distance import cdist  # late, as in surrogates/kernels.py
+
         if not len(self.taken):
             return np.ones(len(X), dtype=bool)
         return np.asarray(cdist(X, self.taken, "chebyshev").min(axis=1) > SAME)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from becbo.surrogates.base import Array
 
@@ -41,6 +40,8 @@ def rbf(r2: Array) -> tuple[Array, Array]:
 
 def squared_distance(A: Array, B: Array, scales: Array) -> Array:  # (m, d), (n, d) -> (m, n)
     """Squared distances in units of the length scales."""
+    from scipy.spatial.distance import cdist  # late: a quarter of the package's import time
+
     return np.asarray(cdist(A / scales, B / scales, "sqeuclidean"))
 
 
