@@ -1,6 +1,6 @@
 """How long a proposal takes, next to a yardstick measured in the same run.
 
-    python benchmarks/speed.py                       # edge and be-cbo, about 25 minutes
+    python benchmarks/speed.py                       # edge and be-cbo, about five minutes
     python benchmarks/speed.py --methods edge --sizes 100,200 --dims 2,10
 
 The yardstick is plain NumPy: 1000 Adam steps (float32) of five d-64-64-64-1 networks on 100

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from becbo.errors import BecboError, Infeasible, InvalidInput
-    from becbo.optimizer import Optimizer, Result, minimize
+    from becbo.loop import Result, minimize
+    from becbo.optimizer import Optimizer
     from becbo.proposers import METHODS
     from becbo.space import Categorical, Integer, LinearConstraint, Real, Space
     from becbo.trial import Outcome, Prediction, Trial
@@ -18,7 +19,8 @@ __version__ = "0.1.0"
 # than the command line may take to answer.
 _HOMES = {
     "becbo.errors": ("BecboError", "Infeasible", "InvalidInput"),
-    "becbo.optimizer": ("Optimizer", "Result", "minimize"),
+    "becbo.loop": ("Result", "minimize"),
+    "becbo.optimizer": ("Optimizer",),
     "becbo.proposers": ("METHODS",),
     "becbo.space": ("Categorical", "Integer", "LinearConstraint", "Real", "Space"),
     "becbo.trial": ("Outcome", "Prediction", "Trial"),

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, overload
 
 import numpy as np
 
 from becbo.data import dataset, pending_points, sign
-from becbo.errors import Infeasible, InvalidInput
+from becbo.errors import InvalidInput
 from becbo.proposers import Models, Proposal, Proposer, build, describe, region_of
 from becbo.search.candidates import space_filling
-from becbo.search.choice import REPEAT, choose
+from becbo.search.choice import choose
 from becbo.search.goal import INDIFFERENT
 from becbo.space import Array, Space
 from becbo.threads import one_thread
@@ -56,8 +56,8 @@ class Optimizer:
             seed = int(np.random.SeedSequence().generate_state(1)[0])
         self.space = space
         self.direction = direction
-        self.seed = _whole("seed", seed, at_least=0)
-        self.n_initial = _whole("n_initial", n_initial)
+        self.seed = whole_number("seed", seed, at_least=0)
+        self.n_initial = whole_number("n_initial", n_initial)
         self.noisy = noisy
         self.proposal: Proposal | None = None  # how the last model-based ask was answered
         self._proposer = build(method, noisy, n_initial=n_initial)
@@ -96,7 +96,7 @@ class Optimizer:
         """
         if q is None:
             return self.ask(1)[0]
-        q = _whole("ask: the number of experiments", q)
+        q = whole_number("ask: the number of experiments", q)
         asked = self._ask_design(q)
         if len(asked) < q:
             more = self._ask_models if self._answered else self._ask_any
@@ -270,7 +270,7 @@ def _copy(trial: Trial) -> Trial:
     return replace(trial, params=dict(trial.params))
 
 
-def _whole(what: str, value: Any, at_least: int = 1) -> int:
+def whole_number(what: str, value: Any, at_least: int = 1) -> int:
     """`value` as an int, or an error that names it."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
         raise InvalidInput(f"{what} {value!r} must be a whole number of at least {at_least}")
@@ -295,115 +295,3 @@ def _distinct(X: Array) -> Array:
     """X without repeated rows, in order."""
     _, first = np.unique(X, axis=0, return_index=True)
     return X[np.sort(first)]
-
-
-@dataclass(frozen=True)
-class Result:
-    """What a run found."""
-
-    best: Trial | None
-    trials: tuple[Trial, ...]
-    interrupted: bool
-    message: str
-
-    @property
-    def n_failed(self) -> int:
-        """How many experiments failed."""
-        return sum(t.outcome is Outcome.FAILED for t in self.trials)
-
-
-Callback = Callable[[Optimizer, Trial], None]
-
-
-def minimize(
-    fun: Callable[[dict[str, Any]], float | None],
-    space: Space,
-    budget: int = 100,
-    *,
-    method: str | Proposer = "edge",
-    seed: int | None = None,
-    n_initial: int = 10,
-    noisy: bool = False,
-    catch: tuple[type[Exception], ...] = (),
-    callbacks: Sequence[Callback] = (),
-    progress: bool = False,
-    trials: Sequence[Trial] = (),
-) -> Result:
-    """Minimises a function that may fail.
-
-    `fun(params)` returns a number. It fails by raising `becbo.Infeasible("why")`, by returning
-    None, NaN or an infinity, or by raising one of the exceptions in `catch`. Any other exception
-    is a bug and comes out. Ctrl-C ends the run and returns what was found. After each evaluation
-    every callback is called with the optimizer and the trial. `trials` is a history to continue
-    from; it counts towards the budget.
-    """
-    budget = _whole("budget", budget)
-    _check_calls(fun, catch, callbacks)
-    method = build(method, noisy, budget=budget, n_initial=n_initial)
-    optimizer = Optimizer(space, "minimize", method, seed, n_initial, noisy, trials)
-    if progress:
-        from becbo.progress import ProgressBar
-
-        with ProgressBar(budget) as bar:
-            return _run(optimizer, fun, budget, catch, [*callbacks, bar])
-    return _run(optimizer, fun, budget, catch, callbacks)
-
-
-def _run(
-    optimizer: Optimizer,
-    fun: Callable[[dict[str, Any]], float | None],
-    budget: int,
-    catch: tuple[type[Exception], ...],
-    callbacks: Sequence[Callback],
-) -> Result:
-    message, interrupted = f"budget of {budget} used", False
-    try:
-        while len(optimizer.trials) < budget:
-            trial = optimizer.ask()
-            if trial.origin == REPEAT and not optimizer.noisy:
-                optimizer.lose(trial, trial.note)
-                message = trial.note or REPEAT
-                break
-            trial = _evaluate(optimizer, trial, fun, catch)
-            for callback in callbacks:
-                callback(optimizer, trial)
-    except KeyboardInterrupt:
-        for trial in optimizer.pending:
-            optimizer.lose(trial, "interrupted")
-        message, interrupted = "interrupted", True
-    trials = tuple(t for t in optimizer.trials if t.outcome is not Outcome.LOST)
-    return Result(optimizer.best, trials, interrupted, message)
-
-
-def _evaluate(
-    optimizer: Optimizer,
-    trial: Trial,
-    fun: Callable[[dict[str, Any]], float | None],
-    catch: tuple[type[Exception], ...],
-) -> Trial:
-    try:
-        value = fun(dict(trial.params))
-    except Infeasible as error:
-        return optimizer.fail(trial, error.reason)
-    except catch as error:
-        return optimizer.fail(trial, f"{type(error).__name__}: {error}")
-    except Exception as error:
-        error.add_note(
-            f"raised for {trial.params}; if such designs just fail, name the exception in catch= "
-            "or raise becbo.Infeasible; a callback can keep optimizer.trials to continue from"
-        )
-        raise
-    if value is None or (isinstance(value, float | np.floating) and not math.isfinite(value)):
-        return optimizer.fail(trial, f"returned {value}")
-    return optimizer.tell(trial, value)
-
-
-def _check_calls(fun: Any, catch: Any, callbacks: Any) -> None:
-    """Refuse what could not be called or caught, before the first experiment."""
-    if not callable(fun):
-        raise InvalidInput(f"fun {fun!r} must be a function of the params")
-    kinds = catch if isinstance(catch, tuple) else (catch,)
-    if not all(isinstance(kind, type) and issubclass(kind, Exception) for kind in kinds):
-        raise InvalidInput(f"catch {catch!r} must be a tuple of exceptions, as in (ValueError,)")
-    if not isinstance(callbacks, Sequence) or not all(map(callable, callbacks)):
-        raise InvalidInput(f"callbacks {callbacks!r} must be a list of functions")
