@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtr
 
-from becbo.surrogates.base import Array, FeasibilityModel, Regressor, normal_pdf
+from becbo.surrogates.base import Array, FeasibilityModel, Regressor, mills, normal_pdf
 
 _LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
 _SERIES_BELOW = -1e3  # where 1 + z M(z) has lost too many digits to cancellation
@@ -145,5 +145,4 @@ class LogFeasibility:
     def values_grad(self, X: Array) -> tuple[Array, Array]:
         """Log probability of working (m,) and its gradient (m, d)."""
         u, _, du, _ = self.model.score_grad(X)
-        slope = np.sqrt(2 / np.pi) / erfcx(-u / np.sqrt(2))  # phi(u) / Phi(u)
-        return np.asarray(log_ndtr(u)), slope[:, None] * du
+        return np.asarray(log_ndtr(u)), mills(u)[:, None] * du

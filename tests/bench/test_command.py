@@ -6,40 +6,21 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
+from commands import Done
 
 from becbo.bench.records import read
-from becbo.cli import main
 
 COMMAND = [sys.executable, "-c", "from becbo.cli import main; main()", "bench", "run"]
 
 
-@dataclass(frozen=True)
-class Done:
-    code: int
-    out: str
-    err: str
-
-
 @pytest.fixture
-def bench(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., Done]:
-    """Runs `becbo bench` in `tmp_path`."""
-    monkeypatch.chdir(tmp_path)
-    for name, value in {"NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "200"}.items():
-        monkeypatch.setenv(name, value)
-
-    def run(*arguments: str) -> Done:
-        monkeypatch.setattr(sys, "argv", ["becbo", "bench", *arguments])
-        with pytest.raises(SystemExit) as end:
-            main()
-        return Done(int(end.value.code or 0), *capsys.readouterr())
-
-    return run
+def bench(becbo: Callable[..., Done]) -> Callable[..., Done]:
+    """Runs `becbo bench`."""
+    return partial(becbo, "bench")
 
 
 SMALL = ["--methods", "sobol", "--problems", "lsq,spring", "--budget", "12", "--out", "records"]

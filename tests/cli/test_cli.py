@@ -4,40 +4,15 @@ import csv
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from commands import Done
 
 from becbo import METHODS
-from becbo.cli import main
 from becbo.cli.demo import SNIPPET
 from becbo.problems import PROBLEMS, get
-
-
-@dataclass(frozen=True)
-class Done:
-    code: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def becbo(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., Done]:
-    """Runs the command in `tmp_path`."""
-    monkeypatch.chdir(tmp_path)
-    for name, value in {"NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "160"}.items():
-        monkeypatch.setenv(name, value)
-
-    def run(*arguments: str) -> Done:
-        monkeypatch.setattr(sys, "argv", ["becbo", *arguments])
-        with pytest.raises(SystemExit) as end:
-            main()
-        return Done(int(end.value.code or 0), *capsys.readouterr())
-
-    return run
 
 
 def test_help_is_light() -> None:

@@ -15,7 +15,6 @@ from becbo.surrogates.gp_classifier import (
     GPClassifier,
     condition,
     expectation_propagation,
-    mills,
     prior_covariance,
     site_posterior,
     tilted_sites,
@@ -460,9 +459,3 @@ def test_the_fit_is_deterministic() -> None:
     fits = [SHARP.fit(X, feasible) for _ in range(2)]
     np.testing.assert_array_equal(fits[0].theta, fits[1].theta)
     np.testing.assert_array_equal(fits[0].sites, fits[1].sites)
-
-
-def test_inverse_mills_ratio() -> None:
-    z = np.array([-8.0, -1.0, 0.0, 2.0])
-    np.testing.assert_allclose(mills(z), norm.pdf(z) / norm.cdf(z), rtol=1e-10)
-    np.testing.assert_allclose(mills(np.array([-1e8, 50.0])), [1e8, 0.0], rtol=1e-10, atol=1e-300)

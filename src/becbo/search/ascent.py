@@ -1,8 +1,9 @@
 """Projected BFGS ascent in the unit cube from many starts at once.
 
 A start is a row. All rows are evaluated in one call per step, which is what makes it fast: a
-model answers for ten points almost as quickly as for one. SciPy's L-BFGS-B would run the rows
-one after the other (measured: about six times slower at n = 100, d = 4).
+model answers for ten points almost as quickly as for one. SciPy's L-BFGS-B runs the rows one after
+the other (measured: 3.4 times slower with 8 rows and at most 30 steps at n = 100, d = 4, and its
+best row a median of 1.3 nats of log EI lower).
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
+from scipy.special import erfcx, ndtr
 
 Array = NDArray[np.float64]
 
@@ -72,6 +72,11 @@ class LatentModel(FeasibilityModel, Protocol):
 def normal_pdf(z: Array) -> Array:
     """Density of the standard normal."""
     return np.asarray(np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi))
+
+
+def mills(z: Array) -> Array:
+    """phi(z) / Phi(z), the derivative of log Phi, accurate for very negative z."""
+    return np.asarray(np.sqrt(2 / np.pi) / erfcx(-z / np.sqrt(2)))
 
 
 def probit_score(mean: Array, std: Array) -> tuple[Array, Array]:

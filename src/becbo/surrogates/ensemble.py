@@ -16,11 +16,12 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import erfcx, expit, log_ndtr, ndtr, ndtri
+from scipy.special import expit, log_ndtr, ndtr, ndtri
 
 from becbo.errors import InvalidInput
 from becbo.surrogates.base import (
     Array,
+    mills,
     normal_pdf,
     probit_band,
     probit_score,
@@ -183,9 +184,7 @@ def elbo_slope(F: Array, y: Array) -> Array:  # (E, n), (n,) -> (E, n)
     mean, variance = mean_and_variance(F)
     std = latent_std(variance)
     z = y * mean + std * NODES  # (20, n)
-    # phi(z) / Phi(z), the derivative of log Phi, without underflow in either.
-    hazard = math.sqrt(2 / math.pi) / erfcx(z * -math.sqrt(0.5))
-    by_mean, by_std = MOMENTS @ hazard
+    by_mean, by_std = MOMENTS @ mills(z)
     # dvariance / dF = 2 (F - mu) / (E - 1), dstd / dvariance = sigmoid(variance) / 2 std.
     by_deviation = by_std * expit(variance) / (std * max(E - 1, 1))
     return np.asarray((y * by_mean / E + by_deviation * (F - mean)) / -n)

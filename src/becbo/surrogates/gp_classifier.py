@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import erfcx, log_ndtr
+from scipy.special import log_ndtr
 
-from becbo.surrogates.base import Array, probit_band, probit_score, probit_score_grad
+from becbo.surrogates.base import Array, mills, probit_band, probit_score, probit_score_grad
 from becbo.surrogates.gp import Path, prior_path, update_weights
 from becbo.surrogates.hyper import Range, fixed, map_estimate, typical_theta
 from becbo.surrogates.kernels import (
@@ -193,11 +193,6 @@ def prior_covariance(
     K = variance * (k + bias)
     K.flat[:: len(X) + 1] += _NUGGET * variance
     return K, variance * dk
-
-
-def mills(z: Array) -> Array:
-    """phi(z) / Phi(z), accurate for very negative z."""
-    return np.asarray(np.sqrt(2 / np.pi) / erfcx(-z / np.sqrt(2)))
 
 
 def expectation_propagation(K: Array, labels: Array, sites: Array) -> Array:
