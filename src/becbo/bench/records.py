@@ -43,8 +43,8 @@ class Record:
     redraws: int = 0  # initial designs drawn and thrown away because no point worked
     x: tuple[tuple[Any, ...], ...] = ()  # (n, d) natural units, rounded
     y: tuple[float | None, ...] = ()  # (n,) None: the experiment failed
-    seconds: tuple[float, ...] = ()  # per proposal, that is without the initial design
-    parts: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # the same, by part
+    seconds: tuple[float, ...] = ()  # of one processor, per proposal: no initial design
+    parts: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # by the clock on the wall
     searches: Searches = Searches()
     seconds_total: float = 0.0
     versions: Mapping[str, str] = field(default_factory=dict)
