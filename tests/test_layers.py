@@ -98,7 +98,15 @@ TABLE: dict[str, set[str]] = {
         "becbo.threads",
         "becbo.bench",
     },
-    "becbo.plots": {"numpy", "matplotlib"},
+    "becbo.bench.report": {
+        "numpy",
+        "matplotlib",
+        "becbo.errors",
+        "becbo.problems",
+        "becbo.plots",
+        "becbo.bench",
+    },
+    "becbo.plots": {"numpy", "matplotlib", "becbo.plots"},
     # Public parts only.
     "becbo.cli": {
         "rich",

@@ -53,6 +53,10 @@ def test_run_status_table(bench: Callable[..., Done]) -> None:
     lines = bench("table", "records", "--markdown").out.splitlines()
     assert lines[2].startswith("| lsq | sobol | 3 | 0.599788 | ")
     assert lines[-1].startswith("| **mean** | sobol | 2 of 2 problems |")
+    report = bench("report", "records")
+    assert report.out == f"Done: {Path('records/report/report.md')}\n", report.err
+    assert Path("records/report/figures/paper-best.png").exists()
+    assert "6 runs finished, 0 missing" in bench("status", "records").out  # it adds no record
 
 
 def test_an_error_is_recorded_and_reported_and_the_rest_goes_on(

@@ -63,10 +63,13 @@ def test_curves_of_different_lengths() -> None:
 
 def test_bootstrap_interval_covers_as_often_as_it_says() -> None:
     rng = np.random.default_rng(1)
-    samples = rng.normal(0.0, 1.0, (300, 30))
-    intervals = [summary.bootstrap_interval(s, n_resamples=400) for s in samples]
-    assert 0.88 <= np.mean([low <= 0 <= high for low, high in intervals]) <= 0.98
-    assert summary.bootstrap_interval(samples[0]) == summary.bootstrap_interval(samples[0])
+    problems = np.array([[0.0], [7.0]])  # their difference is no uncertainty
+    samples = rng.normal(0.0, 1.0, (300, 2, 20)) + problems
+    intervals = [summary.bootstrap_interval(list(s), n_resamples=400) for s in samples]
+    assert 0.88 <= np.mean([low <= 3.5 <= high for low, high in intervals]) <= 0.98
+    assert np.mean([high - low for low, high in intervals]) < 1.0
+    again = summary.bootstrap_interval(list(samples[0]))
+    assert summary.bootstrap_interval(list(samples[0])) == again
 
 
 def test_wilcoxon() -> None:

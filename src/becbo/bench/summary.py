@@ -93,12 +93,18 @@ def at(curves: Array, n: int) -> Array:  # (k, budget) -> (k,)
 
 
 def bootstrap_interval(
-    sample: Array, level: float = 0.95, n_resamples: int = 4000, seed: int = 0
+    samples: Sequence[Array], level: float = 0.95, n_resamples: int = 4000, seed: int = 0
 ) -> tuple[float, float]:
-    """Percentile interval of the mean of a sample (k,)."""
+    """Percentile interval of the mean of means of samples (k_i,), one per problem.
+
+    Seeds are drawn again within each problem: the problems are given, the runs are chance.
+    """
     rng = np.random.default_rng(seed)
-    means = sample[rng.integers(len(sample), size=(n_resamples, len(sample)))].mean(axis=1)
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+    means = [
+        sample[rng.integers(len(sample), size=(n_resamples, len(sample)))].mean(axis=1)
+        for sample in samples
+    ]
+    low, high = np.quantile(np.mean(means, axis=0), [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
 
 

@@ -29,7 +29,7 @@ _ONLY_WIDE = ("seeds", "optimum", "best: median (worst)", "first working")
 bench = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
-    help="Compare methods on test problems: run, look, tabulate.\n\n"
+    help="Compare methods on test problems: run, look, tabulate, report.\n\n"
     "Start with: [bold]becbo bench run --suite interior --methods edge --seeds 2 --budget 40 "
     "--out try[/bold]",
 )
@@ -127,6 +127,33 @@ def table(
         console.print(_rich(cells, console.width))
 
 
+@bench.command(epilog="Example: [bold]becbo bench report records[/bold]")
+def report(
+    folder: Folder,
+    out: Annotated[
+        Path | None, typer.Option(help="Where to; otherwise `report` inside the folder.")
+    ] = None,
+) -> None:
+    """Draw the figures and write a page with the numbers.
+
+    One section per suite: best values, distance to the optimum, designs
+    that worked, time, targets reached, ranks and tests. Figures are PNG
+    and SVG; the page is Markdown. Takes about half a minute per suite.
+    """
+    try:
+        from becbo.bench.report import write_report
+    except ModuleNotFoundError as error:
+        raise InvalidInput(
+            f"this needs {error.name}, which is not installed: pip install 'becbo[bench]'"
+        ) from error
+    console = Console()
+    records = _read(folder, console)
+    target = out or folder / "report"
+    with _writing_to(target), console.status("reading") as status:
+        page = write_report(records, target, lambda step: status.update(f"drawing: {step}"))
+    console.print(f"Done: {page}", soft_wrap=True, highlight=False)
+
+
 @bench.command(epilog="Example: [bold]becbo bench run --suite ackley --out records[/bold]")
 def suites() -> None:
     """List the suites: problems and methods that belong together."""
@@ -177,7 +204,11 @@ def _run_plan(
     if any(not record.is_finished for record in new):
         raise typer.Exit(1)
     if new:
-        console.print(f"Done. See the numbers with: becbo bench table {out}", soft_wrap=True)
+        console.print(
+            f"Done. See the numbers with: becbo bench table {out}\n"
+            f"and the figures with: becbo bench report {out}",
+            soft_wrap=True,
+        )
 
 
 class _Progress:

@@ -1,0 +1,329 @@
+"""The report on a folder of records: figures, and a Markdown page with the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from becbo.bench.claims import SIMILAR, claims_table
+from becbo.bench.records import Record
+from becbo.bench.sections import Section, sections
+from becbo.bench.summary import (
+    CAP,
+    TARGETS,
+    TIE,
+    Array,
+    bootstrap_interval,
+    critical_difference,
+    ecdf,
+    ecdf_area,
+    failure_share,
+    first_feasible,
+    holm,
+    mean_ranks,
+    values,
+    wilcoxon,
+    wins_ties_losses,
+)
+from becbo.bench.table import Table, table
+from becbo.errors import InvalidInput
+from becbo.plots.comparison import (
+    Interval,
+    Panel,
+    bars_figure,
+    curves_figure,
+    profiles_figure,
+    ranks_figure,
+)
+from becbo.problems import get
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PAGE = "report.md"
+FIGURES = "figures"
+
+_INTRODUCTION = f"""\
+# Report
+
+Made by `becbo bench report` from the records beside it. Every run has 10 initial evaluations,
+scrambled Sobol points that are the same for all methods of a seed; the proposals follow one at a
+time. Values are minimised. The measure of quality is the normalised regret,
+(best - optimum) / (typical - optimum), where typical is the median over random designs that work:
+on the log10 scale, 0 is no better than a random working design and -2 a hundred times closer to the
+optimum. "Capped" means that each run counts at best {CAP:g}, so that extra digits on easy problems
+do not decide a mean. Seconds are processor time of one core.
+"""
+
+_CLAIMS = f"""\
+## What the paper claims, and what the records say
+
+Differences are means over problems of log10 regret, on the seeds that both methods have, with a
+95 % bootstrap interval over the runs. "Better" holds if the whole interval is below zero, "similar"
+if it lies within {SIMILAR:.1f}, a factor of two. Few runs leave much undecided.
+"""
+
+Draw = Callable[[str, "Figure", str], str]
+
+
+def write_report(
+    records: Iterable[Record], folder: Path, note: Callable[[str], None] = lambda _: None
+) -> Path:
+    """Writes figures (PNG and SVG) and the page that explains them; `note` hears of each step."""
+    found = sections(records)
+    if not found:
+        raise InvalidInput("no finished run to report on; make some with `becbo bench run`")
+    (folder / FIGURES).mkdir(parents=True, exist_ok=True)
+
+    def draw(name: str, figure: Figure, caption: str) -> str:
+        note(f"figure {name}")
+        for kind in ("png", "svg"):
+            figure.savefig(folder / FIGURES / f"{name}.{kind}", dpi=110)
+        return f"![{caption}]({FIGURES}/{name}.png)\n\n{caption}"
+
+    blocks = [_INTRODUCTION, *_claims(found)]
+    for section in found:
+        note(f"section {section.name}")
+        blocks += section_blocks(section, draw)
+    page = folder / PAGE
+    page.write_text("\n".join(block.rstrip() + "\n" for block in blocks))
+    return page
+
+
+def _claims(found: Sequence[Section]) -> list[str]:
+    judged = claims_table(found)
+    return [_CLAIMS, judged.markdown()] if judged.rows else []
+
+
+def section_blocks(section: Section, draw: Draw) -> Iterator[str]:
+    """The text of one section, its figures drawn on the way."""
+    yield f"## {section.name}: {section.summary}"
+    yield _what_ran(section)
+    yield draw(
+        f"{section.name}-best",
+        curves_figure(
+            [_panel(section, problem, Section.best, optimum=True) for problem in section.problems],
+            title=f"Best value found ({section.name})",
+            value_label="best value",
+            reference_label="best possible",
+            focus=True,
+        ),
+        "Best value against evaluations: mean over the runs, one standard deviation shaded; lower "
+        "is better.",
+    )
+    yield draw(
+        f"{section.name}-regret",
+        curves_figure(
+            [_panel(section, problem, Section.regret) for problem in section.problems],
+            title=f"Distance to the optimum, logarithmic ({section.name})",
+            value_label="log10 regret",
+            focus=True,
+        ),
+        "The same as log10 of the normalised regret, which also shows differences close to the "
+        "optimum.",
+    )
+    yield draw(
+        f"{section.name}-feasible",
+        _feasible_bars(section),
+        "Share of the proposals that worked, with one standard deviation over the runs, and the "
+        "share of random designs for comparison.",
+    )
+    yield draw(
+        f"{section.name}-seconds",
+        curves_figure(
+            [_panel(section, problem, Section.seconds) for problem in section.problems],
+            title=f"Time spent on proposals ({section.name})",
+            value_label="seconds so far",
+            log=True,
+        ),
+        "Accumulated processor time of the proposals, logarithmic.",
+    )
+    if len(section.labels) > 1 and section.compared:
+        yield from _comparison_blocks(section, draw)
+    yield "### All numbers"
+    yield table(section.records).markdown()
+
+
+def _comparison_blocks(section: Section, draw: Draw) -> Iterator[str]:
+    n = section.horizon
+    yield "### Who is ahead"
+    areas = {label: _area(section, label) for label in section.labels}
+    yield draw(
+        f"{section.name}-targets",
+        profiles_figure(
+            {label: _profile(section, label) for label in section.labels},
+            areas,
+            title=f"Targets reached on {_problems(section.compared)} ({section.name})",
+        ),
+        f"Share of {len(TARGETS)} targets per run, log10 regret {TARGETS[0]:g} to {TARGETS[-1]:g}, "
+        "that are reached after so many evaluations; every problem counts the same. The intervals "
+        "are bootstraps over the runs of each problem.",
+    )
+    ranks = _ranks(section)
+    if len(section.compared) > 1:
+        yield draw(
+            f"{section.name}-ranks",
+            ranks_figure(
+                dict(zip(section.labels, ranks, strict=True)),
+                critical_difference(len(section.labels), len(section.compared)),
+                title=f"Ranks by mean regret after {n} evaluations ({section.name})",
+            ),
+            "Critical-difference diagram (Friedman ranks, Nemenyi, 5 %): methods joined by a bar "
+            "are not told apart by these problems.",
+        )
+    yield _standing(section, areas, ranks).markdown()
+    yield (
+        f"### {section.reference} against the others, per problem\n\n"
+        f"Mean difference of log10 regret after {n} evaluations on the seeds both have: negative "
+        f"means {section.reference} is better. p is from the signed-rank test over these seeds, "
+        "adjusted for the methods of the row (Holm); with fewer than 6 seeds it cannot become "
+        f"small. The last row counts wins, ties (within {TIE:g}) and losses over all pairs of runs."
+    )
+    yield _against(section).markdown()
+    yield "### Evaluations until a design worked\n\nMedian over the runs (largest)."
+    yield _first_working(section).markdown()
+
+
+def _what_ran(section: Section) -> str:
+    lines = []
+    for label in section.labels:
+        counts = {len(section.of(p, label)) for p in section.problems if section.of(p, label)}
+        seeds = f"{min(counts)} to {max(counts)}" if len(counts) > 1 else str(counts.pop())
+        budget = max(r.run.budget for r in section.records if r.run.label == label)
+        where = [p for p in section.problems if section.of(p, label)]
+        some = "" if len(where) == len(section.problems) else f", only {', '.join(where)}"
+        lines.append(f"- {label}: {seeds} seeds, {budget} evaluations{some}")
+    protocols = sorted({record.run.protocol for record in section.records})
+    return f"Protocol: {' and '.join(protocols)}. Runs per problem:\n\n" + "\n".join(lines)
+
+
+def _panel(
+    section: Section,
+    problem: str,
+    curves: Callable[[Section, str, str], Array],
+    optimum: bool = False,
+) -> Panel:
+    labels = [label for label in section.labels if section.of(problem, label)]
+    return Panel(
+        problem,
+        {label: curves(section, problem, label) for label in labels},
+        get(problem).optimum if optimum else None,
+    )
+
+
+def _feasible_bars(section: Section) -> Figure:
+    shares = {
+        label: [_worked(section.of(problem, label)) for problem in section.problems]
+        for label in section.labels
+    }
+    return bars_figure(
+        shares,
+        section.problems,
+        title=f"Proposals that worked ({section.name})",
+        value_label="share that worked",
+        references=[get(problem).feasibility_ratio for problem in section.problems],
+        reference_label="random designs",
+    )
+
+
+def _worked(runs: Sequence[Record]) -> Array:  # (k,)
+    return np.array([1 - failure_share(values(record), record.n_initial) for record in runs])
+
+
+def _regrets(section: Section, problem: str, label: str) -> Array:  # (k, horizon)
+    curves = section.regret(problem, label)[:, : section.horizon]
+    return curves[np.isfinite(curves).all(axis=1)]
+
+
+def _profile(section: Section, label: str) -> Array:  # (horizon,)
+    shares = [ecdf(_regrets(section, problem, label)) for problem in section.compared]
+    return np.asarray(np.mean(shares, axis=0))
+
+
+def _area(section: Section, label: str) -> Interval:
+    areas = [ecdf_area(_regrets(section, problem, label)) for problem in section.compared]
+    return Interval(float(np.mean([a.mean() for a in areas])), *bootstrap_interval(areas))
+
+
+def _ranks(section: Section) -> Array:  # (methods,)
+    scores = [
+        [np.mean(list(section.scores(problem, label).values())) for label in section.labels]
+        for problem in section.compared
+    ]
+    return mean_ranks(np.array(scores))
+
+
+def _standing(section: Section, areas: dict[str, Interval], ranks: Array) -> Table:
+    """Area, mean regret and rank of each method, the best first."""
+    rows = []
+    for label, rank in zip(section.labels, ranks, strict=True):
+        scores = [np.array(list(section.scores(p, label).values())) for p in section.compared]
+        capped = [np.maximum(s, CAP) for s in scores]
+        low, high = bootstrap_interval(capped)
+        area = areas[label]
+        rows.append(
+            (
+                label,
+                f"{area.mean:.3f} ({area.low:.3f} to {area.high:.3f})",
+                f"{np.mean([s.mean() for s in scores]):.2f}",
+                f"{np.mean([s.mean() for s in capped]):.2f} ({low:.2f} to {high:.2f})",
+                f"{rank:.2f}",
+            )
+        )
+    order = np.argsort([-areas[label].mean for label in section.labels], kind="stable")
+    header = (
+        "method",
+        "area under the targets (95 %)",
+        f"log10 regret @{section.horizon}",
+        f"capped at {CAP:g} (95 %)",
+        "mean rank",
+    )
+    return Table(header, tuple(rows[i] for i in order), ())
+
+
+def _against(section: Section) -> Table:
+    others = [label for label in section.labels if label != section.reference]
+    pairs = {label: section.pairs(section.reference, label) for label in others}
+    rows = []
+    for problem in section.problems:
+        there = {label: pairs[label][problem] for label in others if problem in pairs[label]}
+        adjusted = holm(np.array([wilcoxon(*pair) for pair in there.values()]))
+        p_values = dict(zip(there, adjusted, strict=True))
+        cells = [
+            f"{np.mean(there[label][0] - there[label][1]):+.2f} (p {p_values[label]:.2g})"
+            if label in there
+            else "-"
+            for label in others
+        ]
+        rows.append((problem, *cells))
+    counts = [_counts(list(pairs[label].values())) for label in others]
+    return Table(("problem", *others), tuple(rows), (("wins / ties / losses", *counts),))
+
+
+def _counts(pairs: Sequence[tuple[Array, Array]]) -> str:
+    if not pairs:
+        return "-"
+    mine, theirs = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    return " / ".join(map(str, wins_ties_losses(mine, theirs)))
+
+
+def _first_working(section: Section) -> Table:
+    rows = []
+    for problem in section.problems:
+        cells = []
+        for label in section.labels:
+            first = [first_feasible(values(record)) for record in section.of(problem, label)]
+            cells.append(f"{_count(np.median(first))} ({_count(max(first))})" if first else "-")
+        rows.append((problem, *cells))
+    return Table(("problem", *section.labels), tuple(rows), ())
+
+
+def _count(n: float) -> str:
+    return f"{n:g}" if np.isfinite(n) else "never"
+
+
+def _problems(names: Sequence[str]) -> str:
+    return "1 problem" if len(names) == 1 else f"{len(names)} problems"

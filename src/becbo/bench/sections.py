@@ -1,0 +1,134 @@
+"""Records sorted for a report: one section per suite, each a small comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from becbo.bench.plan import SUITES
+from becbo.bench.records import Record
+from becbo.bench.summary import Array, at, best_so_far, regret_curve, stack, values
+
+
+@dataclass(frozen=True)
+class Section:
+    """Methods compared on problems, with the finished runs of each."""
+
+    name: str
+    summary: str
+    problems: tuple[str, ...]
+    labels: tuple[str, ...]
+    records: tuple[Record, ...]
+
+    @cached_property
+    def _runs(self) -> dict[tuple[str, str], list[Record]]:
+        runs: dict[tuple[str, str], list[Record]] = {}
+        for record in sorted(self.records, key=lambda record: record.run.seed):
+            runs.setdefault((record.run.problem, record.run.label), []).append(record)
+        return runs
+
+    def of(self, problem: str, label: str) -> list[Record]:
+        """The runs of a method on a problem, by seed."""
+        return self._runs.get((problem, label), [])
+
+    @property
+    def horizon(self) -> int:
+        """Evaluations that every method has reached."""
+        budgets = [
+            max(r.run.budget for r in self.records if r.run.label == label) for label in self.labels
+        ]
+        return min(budgets)
+
+    @property
+    def reference(self) -> str:
+        """The method that the others are compared with."""
+        return next((label for label in ("edge", "be-cbo") if label in self.labels), self.labels[0])
+
+    def best(self, problem: str, label: str) -> Array:  # (k, n)
+        """Best value after each evaluation, one row per run."""
+        return stack([best_so_far(values(record)) for record in self.of(problem, label)])
+
+    def regret(self, problem: str, label: str) -> Array:  # (k, n)
+        """log10 normalised regret after each evaluation, one row per run."""
+        return stack([regret_curve(record) for record in self.of(problem, label)])
+
+    def seconds(self, problem: str, label: str) -> Array:  # (k, n)
+        """Processor time spent on proposals so far; the initial design costs nothing."""
+        return stack(
+            [
+                np.concatenate([np.zeros(record.n_initial), np.cumsum(record.seconds)])
+                for record in self.of(problem, label)
+            ]
+        )
+
+    def scores(self, problem: str, label: str) -> dict[int, float]:
+        """Regret at the horizon, by seed."""
+        runs, curves = self.of(problem, label), self.regret(problem, label)
+        reached = zip(runs, at(curves, self.horizon), strict=True)
+        return {run.run.seed: float(score) for run, score in reached if np.isfinite(score)}
+
+    def pairs(self, a: str, b: str) -> dict[str, tuple[Array, Array]]:
+        """Per problem the scores of two methods on the seeds they share, (k,) and (k,)."""
+        pairs = {}
+        for problem in self.problems:
+            mine, theirs = self.scores(problem, a), self.scores(problem, b)
+            seeds = sorted(mine.keys() & theirs.keys())
+            if seeds:
+                scores = [np.array([side[seed] for seed in seeds]) for side in (mine, theirs)]
+                pairs[problem] = scores[0], scores[1]
+        return pairs
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The problems on which every method has finished a run."""
+        return tuple(p for p in self.problems if all(self.of(p, label) for label in self.labels))
+
+
+def sections(records: Iterable[Record]) -> list[Section]:
+    """One section per suite that has something to show, then problems outside all suites.
+
+    A method outside all suites appears wherever it was run. A suite of which only methods are
+    there that an earlier section has shown on the same problems has nothing to add.
+    """
+    finished = [record for record in records if record.is_finished]
+    in_suites = {v.label for suite in SUITES.values() for v in suite.variants}
+    found: list[Section] = []
+    for suite in SUITES.values():
+        labels = [variant.label for variant in suite.variants]
+        mine = [
+            r
+            for r in finished
+            if r.run.problem in suite.problems
+            and (r.run.label in labels or r.run.label not in in_suites)
+        ]
+        section = _section(suite.name, suite.summary, suite.problems, labels, mine)
+        if section and not any(_shows(shown, section) for shown in found):
+            found.append(section)
+    known = {problem for suite in SUITES.values() for problem in suite.problems}
+    others = [record for record in finished if record.run.problem not in known]
+    problems = tuple(dict.fromkeys(record.run.problem for record in others))
+    rest = _section("others", "problems outside the suites", problems, (), others)
+    return [*found, *([rest] if rest else [])]
+
+
+def _section(
+    name: str,
+    summary: str,
+    problems: Sequence[str],
+    labels: Sequence[str],
+    records: Sequence[Record],
+) -> Section | None:
+    if not records:
+        return None
+    there = list(dict.fromkeys(record.run.label for record in records))
+    ordered = [label for label in labels if label in there]
+    ordered += [label for label in there if label not in labels]
+    names = tuple(p for p in problems if any(record.run.problem == p for record in records))
+    return Section(name, summary, names, tuple(ordered), tuple(records))
+
+
+def _shows(shown: Section, section: Section) -> bool:
+    return set(section.labels) <= set(shown.labels) and set(section.problems) <= set(shown.problems)

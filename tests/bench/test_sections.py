@@ -1,0 +1,64 @@
+"""Records sorted into sections."""
+
+import numpy as np
+from bench.sample import make_record, make_run
+
+from becbo.bench.records import Record
+from becbo.bench.sections import sections
+
+
+def record(problem: str, label: str, seed: int = 0, n: int = 12, value: float = 2.0) -> Record:
+    run = make_run(problem, label, seed, budget=n)
+    return make_record(run, [None, *[value] * (n - 1)], n_initial=min(n, 10))
+
+
+def test_one_section_per_suite_that_has_something_to_add() -> None:
+    records = [record("lsq", "edge"), record("lsq", "be-cbo"), record("lsq_interior", "edge")]
+    assert [s.name for s in sections(records)] == ["paper", "interior"]
+    (paper, ablation) = sections([record("lsq", "be-cbo"), record("lsq", "be-cbo-m")])
+    assert (paper.name, paper.labels) == ("paper", ("be-cbo",))
+    assert (ablation.name, ablation.labels) == ("ablation-band", ("be-cbo", "be-cbo-m"))
+
+
+def test_methods_keep_the_order_of_the_suite_and_own_ones_follow() -> None:
+    records = [record("lsq", label) for label in ("mine", "sobol", "edge")]
+    (section,) = sections(records)
+    assert section.labels == ("edge", "sobol", "mine")
+    assert section.reference == "edge"
+
+
+def test_own_problems_have_a_section_of_their_own() -> None:
+    (section,) = sections([record("ackley_2d", "sobol"), record("ackley_2d", "cei")])
+    assert (section.name, section.problems, section.reference) == (
+        "others",
+        ("ackley_2d",),
+        "sobol",
+    )
+
+
+def test_errors_do_not_count() -> None:
+    assert sections([Record(make_run(), error="no number")]) == []
+
+
+def test_numbers_of_a_section() -> None:
+    records = [record("lsq", "edge", seed, 20, 1.0 + seed) for seed in (1, 0)]
+    records += [record("lsq", "cei", seed, 12, 3.0) for seed in (1, 2)]
+    records.append(record("spring", "edge"))
+    (section,) = sections(records)
+    assert section.horizon == 12
+    assert section.compared == ("lsq",)
+    assert section.best("lsq", "edge")[:, -1].tolist() == [1.0, 2.0]  # by seed
+    np.testing.assert_allclose(section.seconds("lsq", "cei")[:, -1], 0.25 * 2)
+    assert section.scores("lsq", "cei").keys() == {1, 2}
+    pairs = section.pairs("edge", "cei")
+    assert list(pairs) == ["lsq"]
+    (mine, theirs) = pairs["lsq"]
+    assert mine.shape == theirs.shape == (1,)  # the seed they share
+    assert mine[0] == section.scores("lsq", "edge")[1] < theirs[0]
+
+
+def test_a_run_shorter_than_the_horizon_has_no_score() -> None:
+    records = [record("lsq", "edge", 0, 20), record("lsq", "edge", 1, 12)]
+    (section,) = sections(records)
+    assert section.horizon == 20
+    assert section.scores("lsq", "edge").keys() == {0}
