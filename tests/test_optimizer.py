@@ -20,6 +20,7 @@ from becbo import (
     Trial,
 )
 from becbo.optimizer import INITIAL
+from becbo.problems import get
 from becbo.proposers import build
 
 SPACE = Space([Real("x", 0, 1), Integer("n", 1, 5)])
@@ -382,3 +383,32 @@ def test_a_caller_cannot_change_the_history() -> None:
     assert optimizer.tell(0, 1.0).params == {"x": x}
     optimizer.best.params["x"] = 99.0
     assert optimizer.trials[0].params == {"x": x}
+
+
+def test_risk_limits_the_believed_chance_of_failure() -> None:
+    problem = get("welded_beam")
+    believed = {}
+    for risk in (0.05, 0.9):
+        optimizer = Optimizer(problem.space, seed=0, risk=risk)
+        for _ in range(30):
+            trial = optimizer.ask()
+            try:
+                optimizer.tell(trial, problem(trial.params))
+            except Infeasible:
+                optimizer.fail(trial)
+        chances = [t.believed.p_feasible for t in optimizer.trials if t.believed is not None]
+        believed[risk] = chances[5:]
+    assert min(believed[0.05]) >= 0.95 - 1e-6
+    assert min(believed[0.9]) < 0.5
+
+
+@pytest.mark.parametrize("risk", [0, 1, -0.1, 50, True, "low", float("nan")])
+def test_risk_must_be_a_chance(risk: object) -> None:
+    with pytest.raises(InvalidInput, match=r"risk .* must lie between 0 and 1"):
+        Optimizer(Space([Real("x", 0, 1)]), risk=risk)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("method", ["scbo", "svm-cbo", "sobol"])
+def test_methods_without_a_band_refuse_risk(method: str) -> None:
+    with pytest.raises(InvalidInput, match="cannot limit its risk"):
+        Optimizer(Space([Real("x", 0, 1)]), method=method, risk=0.3)

@@ -47,6 +47,7 @@ def minimize(
     seed: int | None = None,
     n_initial: int = 10,
     noisy: bool = False,
+    risk: float | None = None,
     catch: tuple[type[Exception], ...] = (),
     callbacks: Sequence[Callback] = (),
     progress: bool = False,
@@ -58,12 +59,12 @@ def minimize(
     None, NaN or an infinity, or by raising one of the exceptions in `catch`. Any other exception
     is a bug and comes out. Ctrl-C ends the run and returns what was found. After each evaluation
     every callback is called with the optimizer and the trial. `trials` is a history to continue
-    from; it counts towards the budget.
+    from; it counts towards the budget. The other arguments are those of `Optimizer`.
     """
     budget = whole_number("budget", budget)
     _check_calls(fun, catch, callbacks)
-    method = build(method, noisy, budget=budget, n_initial=n_initial)
-    optimizer = Optimizer(space, "minimize", method, seed, n_initial, noisy, trials)
+    method = build(method, noisy, budget=budget, n_initial=n_initial, risk=risk)
+    optimizer = Optimizer(space, "minimize", method, seed, n_initial, noisy, trials=trials)
     if progress:
         from becbo.progress import ProgressBar
 

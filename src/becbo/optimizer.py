@@ -35,6 +35,8 @@ class Optimizer:
         n_initial: how many experiments are spread over the space before the models take over.
         noisy: whether repeating an experiment gives a different value. A proposer of your own has
             been told already.
+        risk: the largest chance of failure that a proposal may have, as far as the models know,
+            between 0 and 1. None leaves it to the method, which for `edge` means about one half.
         trials: a history to continue from, such as `other.trials`.
     """
 
@@ -46,6 +48,7 @@ class Optimizer:
         seed: int | None = None,
         n_initial: int = 10,
         noisy: bool = False,
+        risk: float | None = None,
         trials: Sequence[Trial] = (),
     ) -> None:
         if not isinstance(space, Space):
@@ -60,7 +63,7 @@ class Optimizer:
         self.n_initial = whole_number("n_initial", n_initial)
         self.noisy = noisy
         self.proposal: Proposal | None = None  # how the last model-based ask was answered
-        self._proposer = build(method, noisy, n_initial=n_initial)
+        self._proposer = build(method, noisy, n_initial=n_initial, risk=risk)
         if not hasattr(self._proposer, "propose"):
             raise InvalidInput(f"method {method!r} is neither a name nor a proposer")
         self._trials: list[Trial] = []

@@ -177,18 +177,23 @@ def build(
     noisy: bool = False,
     budget: int | None = None,
     n_initial: int | None = None,
+    risk: float | None = None,
     **ensemble: Any,
 ) -> Proposer:
     """The proposer of that name; a proposer is returned as it is.
 
-    `budget` and the size of the initial design are for methods that plan ahead. `ensemble` changes
-    settings of `DeepEnsemble` in the methods that have one, as in `build("be-cbo", n_networks=3)`.
+    `budget` and the size of the initial design are for methods that plan ahead. `risk` is the
+    largest chance of failure that a proposal may have; None leaves it to the method. `ensemble`
+    changes settings of `DeepEnsemble` in the methods that have one, as in
+    `build("be-cbo", n_networks=3)`.
     """
     if not isinstance(method, str):
         return method
     if method not in METHODS:
         raise InvalidInput(f"method {method!r} does not exist; choose one of {', '.join(METHODS)}")
     proposer = _planned(METHODS[method].build(noisy), budget, n_initial)
+    if risk is not None:
+        proposer = _at_most(risk, method, proposer)
     if not ensemble:
         return proposer
     if not isinstance(proposer, Boundary) or not isinstance(proposer.classifier, DeepEnsemble):
@@ -198,6 +203,18 @@ def build(
         known = ", ".join(DeepEnsemble.__dataclass_fields__)
         raise InvalidInput(f"the ensemble has no setting {', '.join(unknown)}; it has {known}")
     return replace(proposer, classifier=replace(proposer.classifier, **ensemble))
+
+
+def _at_most(risk: float, method: str, proposer: Proposer) -> Boundary:
+    if not isinstance(proposer, Boundary):
+        raise InvalidInput(
+            f"method {method!r} cannot limit its risk; use 'edge', or leave risk out"
+        )
+    if isinstance(risk, bool) or not isinstance(risk, int | float) or not 0 < risk < 1:
+        raise InvalidInput(
+            f"risk {risk!r} must lie between 0 and 1: the chance of failure you accept per proposal"
+        )
+    return replace(proposer, band=MinimumProbability(1 - risk))
 
 
 def _planned(proposer: Proposer, budget: int | None, n_initial: int | None) -> Proposer:
