@@ -21,7 +21,7 @@ def records() -> list[Record]:
 
 def test_report_has_every_figure_and_number(records: list[Record], tmp_path: Path) -> None:
     steps: list[str] = []
-    page = write_report(records, tmp_path / "new" / "report", steps.append)
+    page = write_report(records, tmp_path / "new" / "report", note=steps.append)
     text = page.read_text()
     shown = re.findall(r"\]\((figures/[^)]+)\)", text)
     assert [Path(name).stem for name in shown] == [

@@ -160,12 +160,12 @@ def _row(claim: Claim, section: Section) -> tuple[str, ...] | None:
         return None
     differences = [a - b for a, b in chosen]
     low, high = bootstrap_interval(differences)
-    counts = wins_ties_losses(*(np.concatenate(side) for side in zip(*chosen, strict=True)))
+    mine, theirs = (np.concatenate(side) for side in zip(*chosen, strict=True))
     return (
         claim.words,
         f"{claim.method} - {claim.other} @{section.horizon}",
         f"{np.mean([d.mean() for d in differences]):+.2f} ({low:+.2f} to {high:+.2f})",
-        " / ".join(map(str, counts)),
+        " / ".join(map(str, wins_ties_losses(mine, theirs))),
         f"{len(chosen)}, {sum(map(len, differences))}",
         verdict(claim.is_better, low, high),
     )

@@ -44,7 +44,7 @@ class Record:
     x: tuple[tuple[Any, ...], ...] = ()  # (n, d) natural units, rounded
     y: tuple[float | None, ...] = ()  # (n,) None: the experiment failed
     seconds: tuple[float, ...] = ()  # of one processor, per proposal: no initial design
-    parts: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # by the clock on the wall
+    parts: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # the same, by part
     searches: Searches = Searches()
     seconds_total: float = 0.0
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class Reading:
 def write(folder: Path, record: Record) -> None:
     """Adds a record to its file."""
     path = folder / record.run.problem / f"{record.run.label}.jsonl"
-    _append(path, {"format": FORMAT, **asdict(record)})
+    append_line(path, {"format": FORMAT, **asdict(record)})
 
 
 def read(folder: Path) -> Reading:
@@ -85,7 +85,7 @@ def read(folder: Path) -> Reading:
     latest: dict[tuple[str, str, int], Record] = {}
     complaints: list[str] = []
     for path in sorted(folder.glob("*/*.jsonl")):
-        for record in map(_record, _lines(path, complaints)):
+        for record in map(_record, read_lines(path, complaints)):
             known = latest.get(record.run.key)
             if known is None or record.is_finished or not known.is_finished:
                 latest[record.run.key] = record
@@ -95,13 +95,13 @@ def read(folder: Path) -> Reading:
 def write_plan(folder: Path, plan: Plan) -> None:
     """Remembers what was asked for, for `missing`."""
     if plan not in read_plans(folder):
-        _append(folder / PLANS, {"format": FORMAT, **asdict(plan)})
+        append_line(folder / PLANS, {"format": FORMAT, **asdict(plan)})
 
 
 def read_plans(folder: Path) -> list[Plan]:
     """What has been asked for so far."""
     path = folder / PLANS
-    return [_plan(line) for line in _lines(path, [])] if path.exists() else []
+    return [_plan(line) for line in read_lines(path, [])] if path.exists() else []
 
 
 def missing(runs: Iterable[Run], records: Iterable[Record]) -> list[Run]:
@@ -130,7 +130,8 @@ def _check_same(wanted: Run, found: Run) -> None:
             )
 
 
-def _append(path: Path, content: Mapping[str, Any]) -> None:
+def append_line(path: Path, content: Mapping[str, Any]) -> None:
+    """Adds one line of JSON to a file, at once."""
     line = json.dumps(content, separators=(",", ":")).encode() + b"\n"
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab+", buffering=0) as file:
@@ -146,7 +147,7 @@ def _ends_well(file: Any) -> bool:
     return bool(file.read(1) == b"\n")
 
 
-def _lines(path: Path, complaints: list[str]) -> Iterator[dict[str, Any]]:
+def read_lines(path: Path, complaints: list[str]) -> Iterator[dict[str, Any]]:
     """The readable lines of a file; the others are complained about."""
     for number, line in enumerate(path.read_bytes().split(b"\n"), start=1):
         if not line:

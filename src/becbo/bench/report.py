@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from becbo.bench.accuracy import Curve, Key
 from becbo.bench.claims import SIMILAR, claims_table
+from becbo.bench.pictures import Draw, picture_blocks
 from becbo.bench.records import Record
 from becbo.bench.sections import Section, sections
 from becbo.bench.summary import (
@@ -66,13 +68,17 @@ Differences are means over problems of log10 regret, on the seeds that both meth
 if it lies within {SIMILAR:.1f}, a factor of two. Few runs leave much undecided.
 """
 
-Draw = Callable[[str, "Figure", str], str]
-
 
 def write_report(
-    records: Iterable[Record], folder: Path, note: Callable[[str], None] = lambda _: None
+    records: Iterable[Record],
+    folder: Path,
+    curves: Mapping[Key, Curve] | None = None,
+    note: Callable[[str], None] = lambda _: None,
 ) -> Path:
-    """Writes figures (PNG and SVG) and the page that explains them; `note` hears of each step."""
+    """Writes figures (PNG and SVG) and the page that explains them.
+
+    `curves` are the accuracies of classifiers, if they were measured; `note` hears of each step.
+    """
     found = sections(records)
     if not found:
         raise InvalidInput("no finished run to report on; make some with `becbo bench run`")
@@ -87,7 +93,7 @@ def write_report(
     blocks = [_INTRODUCTION, *_claims(found)]
     for section in found:
         note(f"section {section.name}")
-        blocks += section_blocks(section, draw)
+        blocks += section_blocks(section, curves or {}, draw)
     page = folder / PAGE
     page.write_text("\n".join(block.rstrip() + "\n" for block in blocks))
     return page
@@ -98,7 +104,7 @@ def _claims(found: Sequence[Section]) -> list[str]:
     return [_CLAIMS, judged.markdown()] if judged.rows else []
 
 
-def section_blocks(section: Section, draw: Draw) -> Iterator[str]:
+def section_blocks(section: Section, curves: Mapping[Key, Curve], draw: Draw) -> Iterator[str]:
     """The text of one section, its figures drawn on the way."""
     yield f"## {section.name}: {section.summary}"
     yield _what_ran(section)
@@ -143,6 +149,7 @@ def section_blocks(section: Section, draw: Draw) -> Iterator[str]:
     )
     if len(section.labels) > 1 and section.compared:
         yield from _comparison_blocks(section, draw)
+    yield from picture_blocks(section, curves, draw)
     yield "### All numbers"
     yield table(section.records).markdown()
 

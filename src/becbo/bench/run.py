@@ -122,12 +122,13 @@ def work(run: Run) -> Record:
     Ctrl-C reaches every process of a terminal; it is for the first to say what happens then.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _watch_parent()
+    watch_parent()
     return attempt(run)
 
 
 @cache  # once per process
-def _watch_parent() -> None:
+def watch_parent() -> None:
+    """Ends this process when the one that started it has ended."""
     parent = os.getppid()
 
     def watch() -> None:
@@ -162,7 +163,7 @@ def fan_out(
 def _on_this_machine(runs: list[Run], jobs: int, address: str | None) -> Iterator[Record]:
     if address is not None:
         raise InvalidInput(f"address {address!r} needs --backend ray or --backend dask")
-    joblib = _import("joblib", "bench")
+    joblib = need("joblib", "bench")
     with joblib.parallel_config("loky", inner_max_num_threads=1):
         parallel = joblib.Parallel(jobs, return_as="generator_unordered", batch_size=1)
     task = joblib.delayed(attempt if jobs == 1 else work)
@@ -176,7 +177,7 @@ def _on_this_machine(runs: list[Run], jobs: int, address: str | None) -> Iterato
 
 
 def _on_dask(runs: list[Run], jobs: int, address: str | None) -> Iterator[Record]:
-    joblib, distributed = _import("joblib", "bench"), _import("distributed", "dask")
+    joblib, distributed = need("joblib", "bench"), need("distributed", "dask")
     with _answering(address, distributed.Client):  # joblib finds it
         with joblib.parallel_config("dask"):
             parallel = joblib.Parallel(jobs, return_as="generator_unordered", batch_size=1)
@@ -185,7 +186,7 @@ def _on_dask(runs: list[Run], jobs: int, address: str | None) -> Iterator[Record
 
 def _on_ray(runs: list[Run], jobs: int, address: str | None) -> Iterator[Record]:
     """Ray's own tasks: its joblib backend returns nothing before the last run has ended."""
-    ray = _import("ray", "ray")
+    ray = need("ray", "ray")
     connect = partial(ray.init, ignore_reinit_error=True, log_to_driver=False)
     _answering(address or "local", connect)  # not any cluster that was ever here
     task = ray.remote(attempt)
@@ -213,7 +214,8 @@ def _answering(address: str | None, connect: Callable[[str | None], Any]) -> Any
         raise BecboError(f"no cluster answers at {address}: {error}") from error
 
 
-def _import(package: str, extra: str) -> Any:
+def need(package: str, extra: str) -> Any:
+    """An optional package, or an error that says how to install it."""
     try:
         return import_module(package)
     except ModuleNotFoundError as error:

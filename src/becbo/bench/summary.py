@@ -47,12 +47,11 @@ def typical_value(problem: str) -> float:
     """
     p = get(problem)
     rng = np.random.default_rng(0)
-    ends = np.array([[q.low, q.high] for q in p.space.parameters])  # type: ignore[union-attr]
     n_batches = _N_BATCHES if p.feasibility_ratio else 1  # None: too small to sample
     worked: list[float] = []
     anything = np.empty(0)
     for _ in range(n_batches):
-        X = ends[:, 0] + rng.random((_BATCH, p.dim)) * (ends[:, 1] - ends[:, 0])
+        X = p.from_unit(rng.random((_BATCH, p.dim)))
         f = p.objective(X)
         anything = anything if len(anything) else f
         worked += f[p.feasible(X)].tolist()

@@ -81,7 +81,7 @@ def run(
     from becbo.bench.plan import make_plan
 
     chosen = range(first_seed, first_seed + seeds)
-    plan = make_plan(suite, _names(methods), _names(problems), chosen, budget, protocol)
+    plan = make_plan(suite, split_names(methods), split_names(problems), chosen, budget, protocol)
     _run_plan(plan, out, jobs, backend, address, Console())
 
 
@@ -91,7 +91,7 @@ def status(folder: Folder) -> None:
     from becbo.bench.records import missing, read_plans
 
     console = Console()
-    records = _read(folder, console)
+    records = read_records(folder, console)
     planned = {run.key: run for plan in read_plans(folder) for run in plan.runs()}
     left = missing(planned.values(), records)
     _print_status(records, list(planned.values()), left, console)
@@ -116,7 +116,7 @@ def table(
     """
     from becbo.bench.table import table as make_table
 
-    records = _read(folder, Console(stderr=True))
+    records = read_records(folder, Console(stderr=True))
     cells = make_table(records)
     if not cells.rows:
         raise InvalidInput(f"no finished run in {folder}; make some with `becbo bench run`")
@@ -138,19 +138,22 @@ def report(
 
     One section per suite: best values, distance to the optimum, designs
     that worked, time, targets reached, ranks and tests. Figures are PNG
-    and SVG; the page is Markdown. Takes about half a minute per suite.
+    and SVG; the page is Markdown. Problems in the plane also get pictures
+    of what the methods tried and believed. Takes about a minute per suite.
     """
     try:
+        from becbo.bench.accuracy import read_curves
         from becbo.bench.report import write_report
     except ModuleNotFoundError as error:
         raise InvalidInput(
             f"this needs {error.name}, which is not installed: pip install 'becbo[bench]'"
         ) from error
     console = Console()
-    records = _read(folder, console)
+    records = read_records(folder, console)
     target = out or folder / "report"
-    with _writing_to(target), console.status("reading") as status:
-        page = write_report(records, target, lambda step: status.update(f"drawing: {step}"))
+    with writing_to(target), console.status("reading") as status:
+        curves = read_curves(folder)
+        page = write_report(records, target, curves, lambda step: status.update(f"drawing: {step}"))
     console.print(f"Done: {page}", soft_wrap=True, highlight=False)
 
 
@@ -168,7 +171,8 @@ def suites() -> None:
     Console().print(lines)
 
 
-def _names(text: str) -> list[str]:
+def split_names(text: str) -> list[str]:
+    """The names in a,b,c."""
     return [name for name in map(str.strip, text.split(",")) if name]
 
 
@@ -178,7 +182,7 @@ def _run_plan(
     from becbo.bench.records import missing, read, write, write_plan
     from becbo.bench.run import fan_out
 
-    with _writing_to(out):
+    with writing_to(out):
         out.mkdir(parents=True, exist_ok=True)
         before = read(out)
         left = missing(plan.runs(), before.records)
@@ -190,7 +194,7 @@ def _run_plan(
     try:
         with _Progress(left, before.records, jobs, console) as progress:
             for record in fan_out(left, jobs, backend, address):
-                with _writing_to(out):
+                with writing_to(out):
                     write(out, record)
                 new.append(record)
                 progress.advance(record)
@@ -256,7 +260,7 @@ class _Progress:
             n_done = self._n_runs - len(self._left)
             self._console.print(
                 f"{n_done}/{self._n_runs} {record.run}: {_outcome(record)} "
-                f"in {_duration(record.seconds_total)}; {self._time_left(self._left.values())}",
+                f"in {duration(record.seconds_total)}; {self._time_left(self._left.values())}",
                 soft_wrap=True,
                 highlight=False,
             )
@@ -270,7 +274,7 @@ class _Progress:
         from becbo.bench.run import seconds_left
 
         seconds = seconds_left(runs, self._known, self._jobs)
-        return "time left: not known yet" if seconds is None else f"{_duration(seconds)} left"
+        return "time left: not known yet" if seconds is None else f"{duration(seconds)} left"
 
 
 def _outcome(record: Record) -> str:
@@ -280,14 +284,16 @@ def _outcome(record: Record) -> str:
     return f"best {min(worked):.6g}" if worked else "nothing worked"
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """A time as people say it."""
     for size, unit in ((3600, "h"), (60, "min")):
         if seconds >= 1.5 * size:
             return f"{seconds / size:.1f} {unit}"
     return f"{seconds:.0f} s"
 
 
-def _read(folder: Path, console: Console) -> tuple[Record, ...]:
+def read_records(folder: Path, console: Console) -> tuple[Record, ...]:
+    """The records of a folder; lines that cannot be read are complained about."""
     from becbo.bench.records import read
 
     if not folder.is_dir():
@@ -367,7 +373,8 @@ def _rich(cells: Cells, width: int) -> Table:
 
 
 @contextmanager
-def _writing_to(out: Path) -> Iterator[None]:
+def writing_to(out: Path) -> Iterator[None]:
+    """Turns an error of the file system into one that names the folder."""
     try:
         yield
     except OSError as error:

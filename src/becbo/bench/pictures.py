@@ -1,0 +1,135 @@
+"""The paper's pictures of models: what methods tried and believed on problems in the plane."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from becbo.bench.accuracy import Curve, Key, accuracy_panels
+from becbo.bench.boundary_table import boundary_table
+from becbo.bench.cases import classifier_cases
+from becbo.bench.replay import snapshot, truth
+from becbo.bench.sections import Section
+from becbo.plots.models import (
+    accuracy_figure,
+    cases_figure,
+    samples_figure,
+    stages_figure,
+    truths_figure,
+)
+from becbo.problems import PAPER, get
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SHOWN = (50, 100, 200)  # evaluations after which designs are shown
+STAGES = (10, 30, 60, 200)
+SHOWN_METHODS = ("cei", "scbo", "svm-cbo", "be-cbo", "edge")
+
+Draw = Callable[[str, "Figure", str], str]
+
+
+def picture_blocks(section: Section, curves: Mapping[Key, Curve], draw: Draw) -> Iterator[str]:
+    """Whatever the runs of a section have to show."""
+    yield from _samples(section, draw)
+    yield from _stages(section, draw)
+    yield from _accuracy(section, curves.values(), draw)
+    if section.name == "paper" and "be-cbo" in section.labels:
+        yield from _cases(draw)
+    if section.name == "paper" and set(section.problems) == set(PAPER):
+        yield from _boundary()
+    if section.name == "interior":
+        yield from _landscapes(section, draw)
+
+
+def _samples(section: Section, draw: Draw) -> Iterator[str]:
+    for problem in section.problems:
+        if get(problem).dim != 2:
+            continue
+        runs = [section.of(problem, label) for label in SHOWN_METHODS]
+        firsts = [group[0] for group in runs if group and len(group[0].y) >= SHOWN[0]]
+        if not firsts:
+            continue
+        rows = [[snapshot(r, n) for n in SHOWN if n <= len(r.y)] for r in firsts]
+        yield draw(
+            f"{section.name}-samples-{problem}",
+            samples_figure(
+                truth(get(problem)),
+                rows,
+                **_axes(problem),
+                title=f"Designs tried on {problem}, and what each method believes",
+            ),
+            f"Where each method has looked on {problem} (seed {firsts[0].run.seed}), and the value "
+            "and the edge as its models see them.",
+        )
+
+
+def _stages(section: Section, draw: Draw) -> Iterator[str]:
+    for label in ("be-cbo", "edge"):
+        runs = [r for r in section.of("lsq", label) if len(r.y) >= STAGES[2]]
+        if runs:
+            stages = sorted({min(n, len(runs[0].y)) for n in STAGES})
+            yield draw(
+                f"{section.name}-stages-{label}",
+                stages_figure(
+                    truth(get("lsq")),
+                    [snapshot(runs[0], n) for n in stages],
+                    **_axes("lsq"),
+                    title=f"A run of {label} on lsq",
+                ),
+                f"A run of {label} stage by stage: the value above, the chance to work below.",
+            )
+
+
+def _accuracy(section: Section, curves: Iterable[Curve], draw: Draw) -> Iterator[str]:
+    mine = [c for c in curves if c.key[0] in section.problems and c.key[1] in section.labels]
+    if mine:
+        yield draw(
+            f"{section.name}-accuracy",
+            accuracy_figure(
+                accuracy_panels(mine),
+                title=f"How well the classifiers know the edge ({section.name})",
+            ),
+            "Balanced accuracy of the classifiers on 10,000 random designs, half of them working "
+            "where enough can be found; guessing gives 50 %. Measured by `becbo bench accuracy`.",
+        )
+
+
+def _cases(draw: Draw) -> Iterator[str]:
+    found = classifier_cases()
+    yield draw(
+        "classifiers",
+        cases_figure(
+            [(case.name, case.panels) for case in found.cases],
+            **_axes("lsq"),
+            title=f"Two classifiers on the same 50 random designs\n{found.summary}",
+        ),
+        "Gaussian process and deep ensemble on random designs; the three sets are chosen by "
+        "accuracy out of 20.",
+    )
+
+
+def _boundary() -> Iterator[str]:
+    yield (
+        "### Is the optimum at the edge?\n\n"
+        "Constraints that are active at the best design known, and at the best one that "
+        "differential evolution and SLSQP found from scratch; g counts constraints, g* active ones."
+    )
+    yield boundary_table().markdown()
+
+
+def _landscapes(section: Section, draw: Draw) -> Iterator[str]:
+    plane = [problem for problem in section.problems if get(problem).dim == 2]
+    yield draw(
+        f"{section.name}-landscapes",
+        truths_figure(
+            [truth(get(problem)) for problem in plane],
+            **_axes(plane[0]),
+            title="The optimum moved away from the edge",
+        ),
+        "The problems of this section; designs in the white do not work.",
+    )
+
+
+def _axes(problem: str) -> dict[str, str]:
+    return dict(zip(("x_label", "y_label"), get(problem).space.names, strict=True))
