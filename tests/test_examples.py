@@ -7,11 +7,15 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
+NEEDS = {"ray_tune.py": ("ray.tune", "ray")}  # a module, and the extra that brings it
 ARGUMENTS = {"edge_picture.py": ["--stages", "4", "12", "--grid", "9", "--out", "edge.png"]}
 
 
 @pytest.mark.parametrize("script", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)
 def test_example(script: Path, tmp_path: Path) -> None:
+    if script.name in NEEDS:
+        module, extra = NEEDS[script.name]
+        pytest.importorskip(module, reason=f"{module} is not installed: pip install 'becbo[{extra}]'")
     done = subprocess.run(
         [sys.executable, "-W", "error", str(script), *ARGUMENTS.get(script.name, [])],
         cwd=tmp_path,

@@ -108,7 +108,7 @@ class Optimizer:
 
     def tell(self, trial: Trial | int, value: float) -> Trial:
         """Records that the experiment worked and what it returned."""
-        return self._finish(trial, outcome=Outcome.OK, value=_finite(value), reason=None)
+        return self._finish(trial, outcome=Outcome.OK, value=finite_value(value), reason=None)
 
     def fail(self, trial: Trial | int, reason: str | None = None) -> Trial:
         """Records that the experiment failed: this design does not work."""
@@ -132,7 +132,7 @@ class Optimizer:
             )
         trial = Trial(len(self._trials), dict(self.space.validate(params)))
         if value is not None:
-            return self._append(replace(trial, outcome=Outcome.OK, value=_finite(value)))
+            return self._append(replace(trial, outcome=Outcome.OK, value=finite_value(value)))
         reason = failed if isinstance(failed, str) else None
         return self._append(replace(trial, outcome=Outcome.FAILED, reason=reason))
 
@@ -147,14 +147,23 @@ class Optimizer:
         if isinstance(params, Mapping):
             return self.predict([params])[0]
         X = self.space.encode([self.space.validate(p) for p in params])
-        data = dataset(self._trials, self.space, self.direction)
-        if not len(data.X):
+        models = self.models()
+        if models is None:
             return [Prediction(None, None, 0.5, (0.0, 1.0))] * len(X)
-        if self._models is None:
+        return [self._in_user_units(p) for p in describe(models, X)]
+
+    def models(self) -> Models | None:
+        """The models behind `predict`, for many points of the unit cube at once.
+
+        They see what `space.encode` returns, and values to be maximised. None while no experiment
+        has been answered.
+        """
+        data = dataset(self._trials, self.space, self.direction)
+        if self._models is None and len(data.X):
             with one_thread():
                 rng = np.random.default_rng((self.seed, _FIT, len(data.X)))
                 self._models = self._proposer.fit(data, rng)
-        return [self._in_user_units(p) for p in describe(self._models, X)]
+        return self._models
 
     def _ask_design(self, q: int) -> list[Trial]:
         """Up to q points of the initial design, as long as it is not complete.
@@ -246,7 +255,7 @@ class Optimizer:
         if (trial.outcome is Outcome.OK) != (trial.value is not None):
             raise InvalidInput(f"{trial} is {trial.outcome.value} with value {trial.value}")
         if trial.value is not None:
-            _finite(trial.value)
+            finite_value(trial.value)
         trial = replace(trial, params=self.space.validate(trial.params))
         self._trials.append(trial)
         self._models = None
@@ -280,7 +289,7 @@ def whole_number(what: str, value: Any, at_least: int = 1) -> int:
     return int(value)
 
 
-def _finite(value: Any) -> float:
+def finite_value(value: Any) -> float:
     """What an experiment returned as a float, or an error that names it."""
     remedy = "use fail(trial), or failed=True, if it failed"
     try:

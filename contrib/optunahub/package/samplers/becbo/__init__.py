@@ -1,0 +1,5 @@
+"""BECBO for OptunaHub."""
+
+from .sampler import BECBOSampler
+
+__all__ = ["BECBOSampler"]

@@ -1,0 +1,177 @@
+"""Failed is not lost: what a finished Optuna trial says about its design.
+
+Optuna has one state, FAIL, for a design that does not work and for a worker that died. The
+difference is kept in attributes of the trial (set before it is told, because a told trial is
+frozen) or, for a trial that is told already, in attributes of its study:
+
+* `becbo:outcome` of the trial is "failed" or "lost", `becbo:reason` says why;
+* `becbo:lost:7` of the study says that trial 7 was lost, and why;
+* Optuna's own `retry_history` names trials whose worker died;
+* `becbo:replaces` names a trial that this one corrects: the old one counts for nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import math
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any, Literal
+
+import optuna
+from optuna.trial import FrozenTrial, TrialState
+
+from becbo.errors import Infeasible, InvalidInput
+from becbo.trial import Outcome
+
+OUTCOME = "becbo:outcome"
+REASON = "becbo:reason"
+LOST = "becbo:lost:"  # and the number of the trial
+REPLACES = "becbo:replaces"  # system attribute of a trial: the number of one it corrects
+RETRIES = "retry_history"  # Optuna's own name: numbers of the lost trials this one repeats
+FIXED = "fixed_params"  # Optuna's own name: what enqueue_trial has set
+
+# A design that kills whoever runs it is not offered for ever.
+MAX_RETRIES = 3
+
+# What a pruned trial counts as: its last reported value, a failure, or nothing at all.
+Pruned = Literal["value", "failed", "ignore"]
+
+_MARKS = {mark.value: mark for mark in (Outcome.FAILED, Outcome.LOST)}
+
+_logger = logging.getLogger(__name__)
+
+
+def mark_failed(trial: optuna.Trial, reason: str = "") -> None:
+    """Notes that this design does not work; call it before the trial is told."""
+    _mark(trial, Outcome.FAILED, reason)
+
+
+def mark_lost(trial: optuna.Trial, reason: str = "") -> None:
+    """Notes that the trial says nothing about its design; call it before the trial is told."""
+    _mark(trial, Outcome.LOST, reason)
+
+
+def _mark(trial: optuna.Trial, mark: Outcome, reason: str) -> None:
+    if isinstance(trial, FrozenTrial):  # it would keep the mark to itself
+        raise InvalidInput(
+            f"trial {trial.number} is a frozen copy and cannot be marked {mark.value}; mark it "
+            "before it is told, or use requeue_lost(study, trial) for one that was lost"
+        )
+    trial.set_user_attr(OUTCOME, mark.value)
+    trial.set_user_attr(REASON, reason)
+
+
+def marking(
+    objective: Callable[[optuna.Trial], Any], lost: tuple[type[BaseException], ...] = ()
+) -> Callable[[optuna.Trial], Any]:
+    """The objective, marking its trial when an exception leaves it.
+
+    Exceptions of the types in `lost`, Ctrl-C and the end of the program mean lost, `TrialPruned`
+    stays what it is, and every other exception means failed. The exception goes on its way.
+    """
+
+    @functools.wraps(objective)
+    def marked(trial: optuna.Trial) -> Any:
+        try:
+            return objective(trial)
+        except optuna.TrialPruned:
+            raise
+        except (Exception, KeyboardInterrupt, SystemExit) as error:
+            is_lost = isinstance(error, lost) or not isinstance(error, Exception)
+            (mark_lost if is_lost else mark_failed)(trial, in_words(error))
+            raise
+
+    return marked
+
+
+def outcome(trial: FrozenTrial, lost: Collection[int] = (), pruned: Pruned = "value") -> Outcome:
+    """How the trial ended, given the numbers of the lost ones: see `lost_numbers`.
+
+    Lost beats failed, because the repeat will tell, and a mark beats the state. An infinite value
+    and a violated constraint (`Trial.set_constraint`) count as failed. A pruned trial that is to
+    be ignored counts as lost: it says nothing about its design.
+    """
+    if trial.number in lost:
+        return Outcome.LOST
+    if trial.state is TrialState.WAITING:
+        return Outcome.PENDING
+    if (mark := _MARKS.get(trial.user_attrs.get(OUTCOME, ""))) is not None:
+        return mark
+    if trial.state is TrialState.RUNNING:
+        return Outcome.PENDING
+    if trial.state is TrialState.PRUNED and pruned == "ignore":
+        return Outcome.LOST
+    if trial.state is TrialState.PRUNED and pruned == "failed":
+        return Outcome.FAILED
+    has_worked = bool(trial.values) and all(map(math.isfinite, trial.values))
+    is_allowed = all(slack <= 0 for slack in trial.constraints.values())
+    return Outcome.OK if has_worked and is_allowed else Outcome.FAILED
+
+
+def reason(trial: FrozenTrial) -> str | None:
+    """Why the trial failed or was lost, if somebody said so."""
+    return trial.user_attrs.get(REASON) or None
+
+
+def lost_numbers(study: optuna.Study) -> frozenset[int]:
+    """The numbers of all trials that were lost."""
+    return lost_among(study.get_trials(deepcopy=False), study.user_attrs)
+
+
+def lost_among(trials: Iterable[FrozenTrial], study_attrs: Iterable[str]) -> frozenset[int]:
+    """The numbers of lost trials, from all trials and the attributes of their study."""
+    lost = {int(key.removeprefix(LOST)) for key in study_attrs if key.startswith(LOST)}
+    for trial in trials:
+        lost.update(_retries(trial))
+        if (corrected := trial.system_attrs.get(REPLACES)) is not None:
+            lost.add(corrected)
+        if trial.user_attrs.get(OUTCOME) == Outcome.LOST.value:
+            lost.add(trial.number)
+    return frozenset(lost)
+
+
+def requeue_lost(study: optuna.Study, trial: FrozenTrial) -> None:
+    """Marks a trial as lost and puts its design back into the queue, once.
+
+    This is a `heartbeat_stale_trial_callback` for `RDBStorage`, and the way to correct a finished
+    trial that should not count: one whose worker was killed, or that Ctrl-C ended. A design that
+    was lost again after `MAX_RETRIES` repeats stays lost; a message in the log says so.
+    """
+    key = f"{LOST}{trial.number}"
+    if key not in study.user_attrs:
+        study.set_user_attr(key, reason(trial) or "the worker gave no answer")
+    fixed = trial.system_attrs.get(FIXED, {})
+    design = {**fixed, **trial.params}
+    history = [*_retries(trial), trial.number]
+    if not design or any(trial.number in _retries(t) for t in study.get_trials(deepcopy=False)):
+        return
+    if len(history) > MAX_RETRIES:
+        _logger.warning(
+            f"trial {trial.number} was lost {len(history)} times, as trials {history}; it is not "
+            f"offered again. If the design itself is the cause, add it to the study as failed: "
+            f"{design}"
+        )
+        return
+    marks = (OUTCOME, REASON)  # of the lost trial, not of its repeat
+    study.add_trial(
+        optuna.create_trial(
+            state=TrialState.WAITING,
+            params=trial.params,
+            distributions=trial.distributions,
+            user_attrs={k: v for k, v in trial.user_attrs.items() if k not in marks},
+            system_attrs={FIXED: fixed, RETRIES: history},
+        )
+    )
+
+
+def _retries(trial: FrozenTrial) -> Sequence[int]:
+    retries: Sequence[int] = trial.system_attrs.get(RETRIES, ())
+    return retries
+
+
+def in_words(error: BaseException) -> str:
+    """An exception as a reason."""
+    if isinstance(error, Infeasible):
+        return error.reason
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -1,0 +1,362 @@
+"""The sampler: an Optuna study proposes with becbo, one changed line.
+
+Nothing is remembered between two proposals: every one is made from what the storage holds, because
+trials end in ways no sampler hears of (a dead worker, the dashboard, another process).
+"""
+
+from __future__ import annotations
+
+import copy
+import logging
+import threading
+import zlib
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any, get_args
+
+import numpy as np
+import optuna
+from optuna.distributions import BaseDistribution
+from optuna.samplers import BaseSampler, RandomSampler
+from optuna.trial import FrozenTrial, TrialState
+
+from becbo.errors import InvalidInput
+from becbo.optimizer import Optimizer, whole_number
+from becbo.optuna.beliefs import PROPOSAL, written
+from becbo.optuna.outcomes import FIXED, LOST, Pruned, lost_among, outcome, requeue_lost
+from becbo.optuna.spaces import (
+    Distributions,
+    common_distributions,
+    decode,
+    distributions_of,
+    encode,
+    parameter_of,
+    space_of,
+)
+from becbo.proposers import Proposer, build
+from becbo.space import Constraint, Space
+from becbo.trial import Outcome, Trial
+
+# Seconds after which a running trial without a proposal is not about to get one.
+_SOON = 60.0
+
+_logger = logging.getLogger(__name__)
+
+
+class ProposalFailed(BaseException):
+    """Something went wrong here, and not in the objective.
+
+    Not an `Exception`, because `optimize(catch=(Exception,))` is to catch designs that fail: it
+    would take ours for one more, go on, and never come to a proposal again.
+    """
+
+
+class BECBOSampler(BaseSampler):
+    """Proposes trials that may fail, and learns from values and failures alike.
+
+    Args:
+        space: what is modelled: a dict of Optuna distributions, or a becbo `Space`, whose
+            constraints then hold for every proposal. None takes the parameters that all finished
+            trials share. Parameters outside it are drawn at random.
+        method: a name from `becbo.METHODS`, or a proposer of your own.
+        seed: same seed and same history, same proposal. None draws one.
+        n_startup: how many trials are spread over the space before the models take over.
+        noisy: whether repeating a trial gives a different value.
+        risk: the largest chance of failure that a proposal may have, as far as the models know,
+            between 0 and 1. None leaves it to the method, which for `edge` means about one half.
+        pruned: what a pruned trial counts as. "value": with the value it reported last, and as
+            failed if it reported none; "failed"; or "ignore", as if it had not been.
+        is_lost: tells, given a finished trial, whether it was lost for a reason of your own, such
+            as `lambda trial: trial.user_attrs.get("exit_code") == 137`.
+        stale_after: seconds after which a trial that is still running counts as lost. None waits
+            for ever, or for the heartbeat of the storage.
+    """
+
+    def __init__(
+        self,
+        *,
+        space: Space | Mapping[str, BaseDistribution] | None = None,
+        method: str | Proposer = "edge",
+        seed: int | None = None,
+        n_startup: int = 10,
+        noisy: bool = False,
+        risk: float | None = None,
+        pruned: Pruned = "value",
+        is_lost: Callable[[FrozenTrial], bool] | None = None,
+        stale_after: float | None = None,
+    ) -> None:
+        if seed is None:
+            seed = int(np.random.SeedSequence().generate_state(1)[0])
+        if pruned not in get_args(Pruned):
+            raise InvalidInput(f"pruned {pruned!r} must be one of {', '.join(get_args(Pruned))}")
+        if stale_after is not None and not stale_after > 0:
+            raise InvalidInput(f"stale_after {stale_after!r} must be a number of seconds above 0")
+        build(method, noisy, risk=risk)  # an unknown name is an error now, not in the first trial
+        self._constraints: Sequence[Constraint] = ()
+        self._distributions: Distributions | None = None
+        if isinstance(space, Space):
+            self._constraints = space.constraints
+            self._distributions = distributions_of(space)
+        elif space is not None:
+            self._distributions = {n: d for n, d in space.items() if not d.single()}
+            space_of(self._distributions)
+        self._method = method
+        self._seed = whole_number("seed", seed, at_least=0)
+        self._n_startup = whole_number("n_startup", n_startup)
+        self._noisy = noisy
+        self._risk = risk
+        self._pruned = pruned
+        self._is_lost = is_lost
+        self._stale_after = stale_after
+        self._lock = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        vars(self).update(state, _lock=threading.Lock())
+
+    def before_trial(self, study: optuna.Study, trial: FrozenTrial) -> None:
+        """Refuses several objectives, out of reach of `optimize(catch=...)`."""
+        try:
+            _check_single_objective(study)
+        except InvalidInput as error:
+            _give_up(_whole(study), trial, error)
+            raise
+
+    def infer_relative_search_space(
+        self, study: optuna.Study, trial: FrozenTrial
+    ) -> dict[str, BaseDistribution]:
+        """The parameters that are proposed together."""
+        with _not_the_design(study, trial) as study:
+            _check_single_objective(study)
+            if self._distributions is not None:
+                return dict(self._distributions)
+            common = common_distributions(study.get_trials(deepcopy=False))
+            return {n: d for n, d in common.items() if not d.single() and _has_parameter(n, d)}
+
+    def sample_relative(
+        self, study: optuna.Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """The proposal."""
+        with _not_the_design(study, trial) as study:
+            _check_single_objective(study)
+            if not search_space:
+                return {}
+            return decode(search_space, self._propose(study, trial, search_space))
+
+    def sample_independent(
+        self,
+        study: optuna.Study,
+        trial: FrozenTrial,
+        param_name: str,
+        param_distribution: BaseDistribution,
+    ) -> Any:
+        """A random value for a parameter that is not among the proposed ones."""
+        with _not_the_design(study, trial) as study:
+            _check_single_objective(study)
+            if param_name in (self._distributions or ()):
+                _logger.warning(
+                    f"trial {trial.number}: what was proposed for {param_name!r} is not in "
+                    f"{param_distribution}, a random value is used; make `space` say the same"
+                )
+            # Not one stream of numbers, which workers with the same seed would share.
+            entropy = (self._seed, trial.number, zlib.crc32(param_name.encode()))
+            sampler = RandomSampler(int(np.random.SeedSequence(entropy).generate_state(1)[0]))
+            return sampler.sample_independent(study, trial, param_name, param_distribution)
+
+    def after_trial(
+        self,
+        study: optuna.Study,
+        trial: FrozenTrial,
+        state: TrialState,
+        values: Sequence[float] | None,
+    ) -> None:
+        """Puts the design of a lost trial back into the queue."""
+        study = _whole(study)
+        told = copy.copy(trial)
+        told.state = state
+        if told.number in self._lost(study, [told]):
+            requeue_lost(study, told)
+
+    def _propose(
+        self, study: optuna.Study, trial: FrozenTrial, distributions: Distributions
+    ) -> Design:
+        """A new proposal, which other workers can see from now on."""
+        space = space_of(distributions, self._constraints_on(distributions))
+        with self._lock:  # until it is published, another thread would propose the same
+            others = [t for t in study.get_trials(deepcopy=False) if t.number != trial.number]
+            designs = _designs(others, distributions, space)
+            lost = self._lost(study, others)
+            optimizer = Optimizer(
+                space,
+                study.direction.name.lower(),
+                self._method,
+                self._seed,
+                self._n_startup,
+                self._noisy,
+                self._risk,
+                self._history(others, designs, lost),
+            )
+            # Workers that compute a proposal at this moment and asked first: their proposals are
+            # worked out as well, so that this one differs from them.
+            known = lost.union(designs)
+            n_before = sum(
+                t.number < trial.number and t.number not in known and _is_starting(t)
+                for t in others
+            )
+            asked = optimizer.ask(n_before + 1)[-1]
+            _publish(study, trial, asked)
+        if asked.note:
+            _logger.warning(f"trial {trial.number}: {asked.note}")
+        return asked.params
+
+    def _constraints_on(self, distributions: Distributions) -> Sequence[Constraint]:
+        if self._constraints and distributions.keys() != (self._distributions or {}).keys():
+            raise InvalidInput(
+                f"the constraints of the space need all of {list(self._distributions or ())}, but "
+                f"only {list(distributions)} are to be proposed; leave the constraints out"
+            )
+        return self._constraints
+
+    def _history(
+        self, trials: Sequence[FrozenTrial], designs: Mapping[int, Design], lost: Collection[int]
+    ) -> list[Trial]:
+        """The trials whose designs are known, in the order in which they ended.
+
+        That order never changes, whereas numbers are answered in any order when several workers
+        run: models fitted to the first trials can be continued.
+        """
+        history: list[Trial] = []
+        for trial in sorted(trials, key=_end):
+            if trial.number in designs:
+                ended = outcome(trial, lost, self._pruned)
+                value = trial.value if ended is Outcome.OK else None
+                history.append(Trial(len(history), designs[trial.number], ended, value))
+        return history
+
+    def _lost(self, study: optuna.Study, trials: Sequence[FrozenTrial]) -> set[int]:
+        """The numbers of lost trials."""
+        lost = set(lost_among(trials, study.user_attrs))
+        for trial in trials:
+            if trial.state.is_finished():
+                is_lost = self._is_lost is not None and self._is_lost(trial)
+            else:
+                is_lost = self._stale_after is not None and _age(trial) > self._stale_after
+            if is_lost:
+                lost.add(trial.number)
+        return lost
+
+
+Design = dict[str, Any]  # values of `space_of(distributions)`
+
+
+def _designs(
+    trials: Sequence[FrozenTrial], distributions: Distributions, space: Space
+) -> dict[int, Design]:
+    """Trial number -> design, of the trials where it is known and in the space."""
+    designs, outside = {}, []
+    for trial in trials:
+        try:
+            design = _design(trial, distributions)
+            if design.keys() == distributions.keys():
+                designs[trial.number] = space.validate(design)
+        except ValueError:
+            outside.append(trial.number)
+    if outside:
+        _logger.warning(f"trials {outside} lie outside the space and are not used")
+    return designs
+
+
+def _design(trial: FrozenTrial, distributions: Distributions) -> Design:
+    """What is known of a trial's design.
+
+    A trial that failed before its last parameter was suggested, and one that did not come to its
+    first yet, have been proposed, or enqueued, with all of them.
+    """
+    seen = {**trial.system_attrs.get(FIXED, {}), **trial.params}
+    own = {n: v for n, v in seen.items() if n in distributions}
+    proposed = trial.system_attrs.get(PROPOSAL, {}).get("params", {})
+    return {
+        **{n: v for n, v in proposed.items() if n in distributions},
+        **encode(distributions, own),
+    }
+
+
+def _has_parameter(name: str, distribution: BaseDistribution) -> bool:
+    try:
+        parameter_of(name, distribution)
+    except InvalidInput as error:
+        _logger.warning(f"{error}; until then {name!r} is drawn at random")
+        return False
+    return True
+
+
+def _check_single_objective(study: optuna.Study) -> None:
+    if len(study.directions) > 1:
+        raise InvalidInput(
+            f"BECBOSampler optimises one objective, the study has {len(study.directions)}; "
+            "combine them into one value, or use another sampler"
+        )
+
+
+def _end(trial: FrozenTrial) -> tuple[datetime, int]:
+    return trial.datetime_complete or datetime.max, trial.number
+
+
+def _age(trial: FrozenTrial) -> float:
+    """Seconds since the trial was started; 0 if it waits."""
+    started = trial.datetime_start
+    return 0.0 if started is None else (datetime.now() - started).total_seconds()
+
+
+def _is_starting(trial: FrozenTrial) -> bool:
+    return trial.state is TrialState.RUNNING and _age(trial) < _SOON
+
+
+@contextmanager
+def _not_the_design(study: optuna.Study, trial: FrozenTrial) -> Iterator[optuna.Study]:
+    """What goes wrong inside, where the whole study is at hand, does not count as a failure."""
+    study = _whole(study)
+    try:
+        yield study
+    except Exception as error:
+        if not _is_in_optimize(study):
+            _disown(study, trial, error)
+            raise
+        _give_up(study, trial, error)
+        message = f"trial {trial.number} got no proposal: {error!r}"
+        _logger.error(message)  # of the last trials, optimize(n_jobs=2) raises nothing
+        raise ProposalFailed(message) from error
+    except KeyboardInterrupt as error:  # Optuna ends the trial
+        _disown(study, trial, error)
+        raise
+
+
+def _disown(study: optuna.Study, trial: FrozenTrial, error: BaseException) -> None:
+    """Notes that the trial says nothing about any design: what went wrong was the proposal."""
+    study.set_user_attr(f"{LOST}{trial.number}", f"no proposal: {error!r}")
+
+
+def _give_up(study: optuna.Study, trial: FrozenTrial, error: Exception) -> None:
+    """Ends a trial that nobody else is going to end."""
+    _disown(study, trial, error)
+    study.tell(trial.number, state=TrialState.FAIL)
+
+
+# All that is not public in Optuna is below. Its own samplers share proposals in the same way.
+
+
+def _publish(study: optuna.Study, trial: FrozenTrial, asked: Trial) -> None:
+    study._storage.set_trial_system_attr(trial._trial_id, PROPOSAL, written(asked))
+
+
+def _is_in_optimize(study: optuna.Study) -> bool:
+    return bool(study._thread_local.in_optimize_loop)
+
+
+def _whole(study: optuna.Study) -> optuna.Study:
+    """The study itself where Hyperband hands out one that shows a part of the trials."""
+    whole: optuna.Study = getattr(study, "_study", study)
+    return whole

@@ -1,0 +1,136 @@
+"""Between Optuna's distributions and a becbo `Space`.
+
+On our side a parameter has the value Optuna stores: a float, an int, or the index of a choice. So
+choices may be of any type, and choices that Optuna cannot tell apart (1 and True) are one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from optuna.distributions import (
+    BaseDistribution,
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+)
+from optuna.trial import FrozenTrial, TrialState
+
+from becbo.errors import InvalidInput
+from becbo.space import (
+    Categorical,
+    Constraint,
+    Integer,
+    LinearConstraint,
+    Parameter,
+    Real,
+    Space,
+)
+
+Distributions = Mapping[str, BaseDistribution]
+
+
+def parameter_of(name: str, distribution: BaseDistribution) -> Parameter:
+    """The parameter with the values of a distribution, or an error where becbo has none."""
+    if isinstance(distribution, FloatDistribution):
+        return Real(name, distribution.low, distribution.high, distribution.log, distribution.step)
+    if isinstance(distribution, IntDistribution):
+        return Integer(
+            name, distribution.low, distribution.high, distribution.log, distribution.step
+        )
+    if isinstance(distribution, CategoricalDistribution):
+        return Categorical(name, _indices(distribution))
+    raise InvalidInput(f"{name}: {distribution!r} is not a Float, Int or Categorical distribution")
+
+
+def space_of(distributions: Distributions, constraints: Sequence[Constraint] = ()) -> Space:
+    """The space of these distributions; the constraints are given values as a user sees them."""
+    parameters = [parameter_of(name, d) for name, d in distributions.items()]
+    return Space(parameters, [_on_stored_values(c, distributions) for c in constraints])
+
+
+def distributions_of(space: Space) -> dict[str, BaseDistribution]:
+    """The distributions with the values of a space."""
+    return {parameter.name: _distribution_of(parameter) for parameter in space.parameters}
+
+
+def encode(distributions: Distributions, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Values as a user sees them to values of `space_of(distributions)`; ValueError if alien."""
+    return {name: _stored(distributions[name], value) for name, value in params.items()}
+
+
+def decode(distributions: Distributions, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of `space_of(distributions)` to values as a user sees them."""
+    return {name: _seen(distributions[name], value) for name, value in params.items()}
+
+
+def common_distributions(trials: Iterable[FrozenTrial]) -> dict[str, BaseDistribution]:
+    """The parameters that all finished trials share, by name.
+
+    As in Optuna, a parameter that some trial does not have, or has with another range, is not
+    among them. Unlike in Optuna failed trials count, because they may be all there are; but not
+    one that stopped before its last parameter was suggested.
+    """
+    finished = [t for t in trials if t.state.is_finished()]
+    kinds = {frozenset(t.distributions) for t in finished}
+    shared: dict[str, BaseDistribution] | None = None
+    for trial in finished:
+        names = frozenset(trial.distributions)
+        if trial.state is not TrialState.COMPLETE and any(names < kind for kind in kinds):
+            continue
+        known = trial.distributions if shared is None else shared
+        shared = {n: d for n, d in known.items() if trial.distributions.get(n) == d}
+    return dict(sorted((shared or {}).items()))
+
+
+def _indices(distribution: CategoricalDistribution) -> list[int]:
+    """Of the choices that Optuna can tell apart."""
+    return sorted({int(distribution.to_internal_repr(c)) for c in distribution.choices})
+
+
+def _distribution_of(parameter: Parameter) -> BaseDistribution:
+    if isinstance(parameter, Categorical):
+        distribution = CategoricalDistribution(parameter.choices)
+        if len(_indices(distribution)) < len(parameter.choices):
+            raise InvalidInput(
+                f"{parameter.name}: Optuna cannot tell all of {list(parameter.choices)} apart; "
+                "give each choice a name"
+            )
+        return distribution
+    # Optuna wants the upper bound on the grid.
+    high = parameter.decode([1.0]) if parameter.step else parameter.high
+    if isinstance(parameter, Integer):
+        return IntDistribution(parameter.low, int(high), parameter.log, parameter.step)
+    return FloatDistribution(parameter.low, high, parameter.log, parameter.step)
+
+
+def _stored(distribution: BaseDistribution, value: Any) -> Any:
+    stored = distribution.to_internal_repr(value)
+    return stored if isinstance(distribution, FloatDistribution) else int(stored)
+
+
+def _seen(distribution: BaseDistribution, value: Any) -> Any:
+    if isinstance(distribution, FloatDistribution) and distribution.step is not None:
+        # Optuna checks multiples of the step more narrowly than our twelve digits can promise.
+        low, step = distribution.low, distribution.step
+        return min(low + round((value - low) / step) * step, distribution.high)
+    return distribution.to_external_repr(value)
+
+
+@dataclass(frozen=True)
+class _OnStoredValues:
+    """A constraint on values as a user sees them, asked about stored ones."""
+
+    constraint: Constraint
+    distributions: Distributions
+
+    def __call__(self, params: Mapping[str, Any]) -> bool:
+        return self.constraint(decode(self.distributions, params))
+
+
+def _on_stored_values(constraint: Constraint, distributions: Distributions) -> Constraint:
+    if isinstance(constraint, LinearConstraint):  # on numbers only, which are stored as they are
+        return constraint
+    return _OnStoredValues(constraint, distributions)

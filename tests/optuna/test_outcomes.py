@@ -1,0 +1,216 @@
+"""Failed, lost, or neither: what is read from a trial, and what becomes of lost ones."""
+
+from __future__ import annotations
+
+import logging
+import math
+from pathlib import Path
+from typing import Any
+
+import optuna
+import pytest
+from optuna.distributions import FloatDistribution
+from optuna.storages import RDBStorage, RetryHeartbeatStaleTrialCallback
+from optuna.trial import FrozenTrial, TrialState
+
+from becbo import Infeasible, InvalidInput, Outcome
+from becbo.optuna import (
+    lost_numbers,
+    mark_failed,
+    mark_lost,
+    marking,
+    outcome,
+    reason,
+    requeue_lost,
+)
+from becbo.optuna.outcomes import MAX_RETRIES, OUTCOME, REASON
+
+X = {"x": FloatDistribution(0, 1)}
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> optuna.Study:
+    return optuna.create_study(storage=f"sqlite:///{tmp_path / 'study.db'}")
+
+
+def ended(state: TrialState, **kwargs: Any) -> FrozenTrial:
+    return optuna.create_trial(state=state, params={"x": 0.5}, distributions=X, **kwargs)
+
+
+def failed_trial(study: optuna.Study, **user_attrs: Any) -> FrozenTrial:
+    """A trial that has failed, as it is stored."""
+    trial = study.ask(X)
+    for key, value in user_attrs.items():
+        trial.set_user_attr(key, value)
+    return study.tell(trial, state=TrialState.FAIL)
+
+
+@pytest.mark.parametrize(
+    ("mark", "expected"), [(mark_failed, Outcome.FAILED), (mark_lost, Outcome.LOST)]
+)
+def test_marks_are_read_back(study: optuna.Study, mark: Any, expected: Outcome) -> None:
+    trial = study.ask(X)
+    mark(trial, "it melted")
+    running = study.trials[0]
+    study.tell(trial, state=TrialState.FAIL)
+    for stored in (running, study.trials[0]):
+        assert outcome(stored) is expected
+        assert reason(stored) == "it melted"
+
+
+def test_a_mark_beats_the_state(study: optuna.Study) -> None:
+    trial = study.ask(X)
+    mark_failed(trial)
+    study.tell(trial, 1e9)  # a penalty, for other samplers
+    assert outcome(study.trials[0]) is Outcome.FAILED
+    assert reason(study.trials[0]) is None
+
+
+def test_lost_beats_a_mark_of_failed(study: optuna.Study) -> None:
+    trial = failed_trial(study, **{OUTCOME: "failed"})
+    assert outcome(trial) is Outcome.FAILED
+    assert outcome(trial, lost={trial.number}) is Outcome.LOST
+
+
+def test_a_mark_nobody_knows_says_nothing() -> None:
+    assert outcome(ended(TrialState.FAIL, user_attrs={OUTCOME: "ok"})) is Outcome.FAILED
+
+
+@pytest.mark.parametrize("mark", [mark_failed, mark_lost])
+def test_a_told_trial_cannot_be_marked(study: optuna.Study, mark: Any) -> None:
+    with pytest.raises(InvalidInput, match="requeue_lost"):
+        mark(failed_trial(study), "too late")
+
+
+@pytest.mark.parametrize(
+    ("trial", "expected"),
+    [
+        (ended(TrialState.COMPLETE, value=1.0), Outcome.OK),
+        (ended(TrialState.COMPLETE, value=math.inf), Outcome.FAILED),
+        (ended(TrialState.COMPLETE, value=-math.inf), Outcome.FAILED),
+        (ended(TrialState.COMPLETE, value=1.0, constraints={"c": -1.0}), Outcome.OK),
+        (ended(TrialState.COMPLETE, value=1.0, constraints={"c": 0.1}), Outcome.FAILED),
+        (ended(TrialState.FAIL), Outcome.FAILED),
+        (ended(TrialState.RUNNING), Outcome.PENDING),
+        (ended(TrialState.WAITING), Outcome.PENDING),
+        (ended(TrialState.PRUNED, value=1.0), Outcome.OK),
+        (ended(TrialState.PRUNED), Outcome.FAILED),
+    ],
+)
+def test_unmarked_trials(trial: FrozenTrial, expected: Outcome) -> None:
+    assert outcome(trial) is expected
+
+
+def test_pruned_as_one_likes() -> None:
+    pruned = ended(TrialState.PRUNED, value=1.0)
+    assert outcome(pruned, pruned="failed") is Outcome.FAILED
+    assert outcome(pruned, pruned="ignore") is Outcome.LOST
+
+
+def test_nan_is_failed(study: optuna.Study) -> None:
+    study.optimize(lambda trial: trial.suggest_float("x", 0, 1) * math.nan, n_trials=1)
+    assert outcome(study.trials[0]) is Outcome.FAILED
+
+
+def test_requeue_offers_the_same_design_without_the_marks(study: optuna.Study) -> None:
+    marks = {OUTCOME: "lost", REASON: "power cut", "who": "me"}
+    lost = failed_trial(study, **marks)
+    requeue_lost(study, lost)
+    assert lost_numbers(study) == {0}
+    again = study.ask(X)
+    assert again.params == lost.params
+    assert again.user_attrs == {"who": "me"}
+    study.tell(again, 1.0)
+    assert [outcome(t, lost_numbers(study)) for t in study.trials] == [Outcome.LOST, Outcome.OK]
+
+
+def test_requeue_keeps_what_was_fixed_and_not_yet_suggested(study: optuna.Study) -> None:
+    study.enqueue_trial({"x": 0.25, "y": 0.75})
+    trial = study.ask(X)  # and dies before it suggests y
+    requeue_lost(study, study.tell(trial, state=TrialState.FAIL))
+    assert study.ask({**X, "y": FloatDistribution(0, 1)}).params == {"x": 0.25, "y": 0.75}
+
+
+def test_requeue_happens_once(study: optuna.Study) -> None:
+    lost = failed_trial(study)
+    for _ in range(3):
+        requeue_lost(study, lost)
+    assert len(study.trials) == 2
+
+
+def test_a_trial_without_a_design_is_lost_and_not_offered(study: optuna.Study) -> None:
+    requeue_lost(study, study.tell(study.ask(), state=TrialState.FAIL))
+    assert lost_numbers(study) == {0}
+    assert len(study.trials) == 1
+
+
+def test_a_design_that_kills_its_workers_is_given_up(
+    study: optuna.Study, caplog: pytest.LogCaptureFixture
+) -> None:
+    lost = failed_trial(study)
+    for _ in range(MAX_RETRIES):
+        requeue_lost(study, lost)
+        lost = study.tell(study.ask(X), state=TrialState.FAIL)
+    with caplog.at_level(logging.WARNING):
+        requeue_lost(study, lost)
+    assert len(study.trials) == 1 + MAX_RETRIES
+    assert lost_numbers(study) == set(range(1 + MAX_RETRIES))
+    assert f"was lost {1 + MAX_RETRIES} times" in caplog.text
+
+
+@pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
+def test_optunas_own_retries_are_recognised(study: optuna.Study) -> None:
+    RetryHeartbeatStaleTrialCallback()(study, failed_trial(study))
+    assert lost_numbers(study) == {0}
+
+
+@pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
+def test_requeue_as_the_callback_of_a_heartbeat(tmp_path: Path) -> None:
+    storage = RDBStorage(
+        f"sqlite:///{tmp_path / 'study.db'}",
+        heartbeat_interval=1,
+        grace_period=1,
+        heartbeat_stale_trial_callback=requeue_lost,
+    )
+    study = optuna.create_study(storage=storage)
+    with pytest.warns(UserWarning, match="Heartbeat"):  # ask does not beat, so it is done by hand
+        dead = study.ask(X)
+    storage.record_heartbeat(dead._trial_id)
+    with storage.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE trial_heartbeats SET heartbeat = '2020-01-01 00:00:00'")
+    study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)
+    assert [t.params for t in study.trials] == [dead.params, dead.params]
+    assert [outcome(t, lost_numbers(study)) for t in study.trials] == [Outcome.LOST, Outcome.OK]
+
+
+@pytest.mark.parametrize(
+    ("error", "expected", "why"),
+    [
+        (Infeasible("it melted"), Outcome.FAILED, "it melted"),
+        (ZeroDivisionError("no pressure"), Outcome.FAILED, "ZeroDivisionError: no pressure"),
+        (ValueError(), Outcome.FAILED, "ValueError"),
+        (ConnectionResetError("gone"), Outcome.LOST, "ConnectionResetError: gone"),
+        (KeyboardInterrupt(), Outcome.LOST, "KeyboardInterrupt"),
+        (SystemExit(3), Outcome.LOST, "SystemExit: 3"),
+        (optuna.TrialPruned(), Outcome.FAILED, None),
+    ],
+)
+def test_marking(
+    study: optuna.Study, error: BaseException, expected: Outcome, why: str | None
+) -> None:
+    @lambda f: marking(f, lost=(ConnectionError,))
+    def objective(trial: optuna.Trial) -> float:
+        trial.suggest_float("x", 0, 1)
+        raise error
+
+    try:
+        study.optimize(objective, n_trials=1)
+    except BaseException as raised:
+        assert raised is error
+    assert outcome(study.trials[0]) is expected
+    assert reason(study.trials[0]) == why
+
+
+def test_marking_leaves_a_value_alone(study: optuna.Study) -> None:
+    study.optimize(marking(lambda trial: trial.suggest_float("x", 0, 1)), n_trials=1)
+    assert study.trials[0].user_attrs == {}

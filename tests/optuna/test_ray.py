@@ -1,0 +1,73 @@
+"""Ray Tune for real: a local Ray, trials that raise, die and return no number."""
+
+import math
+import os
+from pathlib import Path
+
+import optuna
+import pytest
+
+pytest.importorskip("ray.tune", reason="Ray Tune is not installed: pip install 'becbo[ray]'")
+
+import ray  # noqa: E402
+from ray import tune  # noqa: E402
+
+from becbo.optuna import BECBOSampler, open_storage  # noqa: E402
+from becbo.optuna.outcomes import lost_numbers, outcome, reason  # noqa: E402
+from becbo.optuna.ray import FailAwareOptunaSearch, fail_aware  # noqa: E402
+from becbo.trial import Outcome  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    ray.init("local", num_cpus=1, include_dashboard=False, log_to_driver=False)
+    yield
+    ray.shutdown()
+
+
+def trainable(config: dict[str, float]) -> dict[str, float]:
+    x = config["x"]
+    if x == 0.2:
+        raise ValueError("melted")
+    if x == 0.3 and not Path(config["died"]).exists():
+        Path(config["died"]).touch()
+        os._exit(1)
+    return {"loss": math.nan if x == 0.4 else x}
+
+
+def test_raise_death_and_nan_are_failed_lost_and_failed(cluster, tmp_path: Path) -> None:
+    storage = open_storage(tmp_path / "study.db", heartbeat=None)
+    search = FailAwareOptunaSearch(
+        space={"x": optuna.distributions.FloatDistribution(0.0, 1.0)},
+        metric="loss",
+        mode="min",
+        points_to_evaluate=[{"x": x} for x in (0.2, 0.3, 0.4, 0.9)],
+        sampler=BECBOSampler(seed=0),
+        storage=storage,
+        study_name="ray",
+    )
+    died = str(tmp_path / "died")
+
+    def with_place(config: dict[str, float]) -> dict[str, float]:
+        return trainable({**config, "died": died})
+
+    tuner = tune.Tuner(
+        fail_aware(with_place, "loss"),
+        tune_config=tune.TuneConfig(search_alg=search, num_samples=7, max_concurrent_trials=1),
+        run_config=tune.RunConfig(storage_path=str(tmp_path / "ray"), verbose=0),
+    )
+    tuner.fit()
+    study = optuna.load_study(study_name="ray", storage=storage)
+    lost = lost_numbers(study)
+    ended = {t.number: (t.params["x"], outcome(t, lost)) for t in study.trials[:4]}
+    assert ended == {
+        0: (0.2, Outcome.FAILED),
+        1: (0.3, Outcome.LOST),
+        2: (0.4, Outcome.FAILED),
+        3: (0.9, Outcome.OK),
+    }
+    assert reason(study.trials[0]) == "ValueError: melted"
+    assert reason(study.trials[2]) == "returned nan"
+    repeat = study.trials[4]  # the lost design, which works the second time
+    assert (repeat.params["x"], outcome(repeat, lost), repeat.value) == (0.3, Outcome.OK, 0.3)
+    assert all(t.state.is_finished() for t in study.trials)

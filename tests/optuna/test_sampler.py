@@ -1,0 +1,603 @@
+"""The sampler: Optuna's own suite, and what this project adds to it."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import optuna
+import pytest
+from optuna.distributions import (
+    BaseDistribution,
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+)
+from optuna.samplers import BaseSampler, PartialFixedSampler
+from optuna.testing.pytest_samplers import (
+    BasicSamplerTestCase,
+    RelativeSamplerTestCase,
+    SingleOnlySamplerTestCase,
+)
+from optuna.trial import FrozenTrial, TrialState
+
+import becbo.optuna.sampler
+from becbo import Infeasible, InvalidInput, LinearConstraint, Optimizer, Outcome, Real, Space
+from becbo.optuna import BECBOSampler, ProposalFailed, lost_numbers, mark_lost, outcome
+from becbo.optuna.outcomes import LOST
+from becbo.optuna.sampler import PROPOSAL
+from becbo.problems import get
+
+UNIT = FloatDistribution(0, 1)
+XY: dict[str, BaseDistribution] = {"x": UNIT, "y": UNIT}
+
+
+class TestOptunasOwnSuite(BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase):
+    @pytest.fixture
+    def sampler(self) -> Callable[[], BaseSampler]:
+        return lambda: BECBOSampler(seed=0, n_startup=5)
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'study.db'}"
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Optimizer]:
+    """The optimizers that were asked, as they were before: what the sampler made of a study."""
+    seen: list[Optimizer] = []
+
+    class Spied(Optimizer):
+        def ask(self, q: int | None = None) -> Any:
+            seen.append(copy.deepcopy(self))
+            return super().ask(q)
+
+    monkeypatch.setattr(becbo.optuna.sampler, "Optimizer", Spied)
+    return seen
+
+
+def study_of(sampler: BaseSampler, *trials: FrozenTrial, **kwargs: Any) -> optuna.Study:
+    study = optuna.create_study(sampler=sampler, **kwargs)
+    study.add_trials(trials)
+    return study
+
+
+def done(value: float | None = None, state: TrialState | None = None, **params: Any) -> FrozenTrial:
+    """A finished trial on the unit square; without a value it failed."""
+    state = state or (TrialState.FAIL if value is None else TrialState.COMPLETE)
+    distributions = {name: XY[name] for name in params}
+    return optuna.create_trial(state=state, value=value, params=params, distributions=distributions)
+
+
+def history(optimizer: Optimizer) -> list[tuple[float, Outcome, float | None]]:
+    return [(t.params["x"], t.outcome, t.value) for t in optimizer.trials]
+
+
+def triangle(trial: optuna.Trial) -> float:
+    """Works on a triangle of the unit square; the best value is -0.6."""
+    x, y = trial.suggest_float("x", 0, 1), trial.suggest_float("y", 0, 1)
+    if x + y > 0.6:
+        raise Infeasible("too much")
+    return -x - y
+
+
+def designs(study: optuna.Study) -> list[tuple[float, ...]]:
+    return [tuple(t.params.values()) for t in study.trials]
+
+
+# The engine
+
+
+@pytest.mark.parametrize("name", ["lsq", "townsend"])
+def test_proposes_what_the_optimizer_proposes(name: str) -> None:
+    problem = get(name)
+
+    def objective(trial: optuna.Trial) -> float:
+        return problem({p.name: trial.suggest_float(p.name, p.low, p.high) for p in reals})
+
+    reals: Sequence[Any] = problem.space.parameters
+    study = optuna.create_study(sampler=BECBOSampler(space=problem.space, seed=3))
+    study.optimize(objective, n_trials=25, catch=(Infeasible,))
+
+    optimizer = Optimizer(problem.space, seed=3)
+    for _ in range(25):
+        trial = optimizer.ask()
+        try:
+            optimizer.tell(trial, problem(trial.params))
+        except Infeasible as failure:
+            optimizer.fail(trial, failure.reason)
+    assert [t.params for t in study.trials] == [t.params for t in optimizer.trials]
+    assert study.best_value == optimizer.best.value  # type: ignore[union-attr]
+
+
+def test_finds_the_edge_where_most_designs_fail() -> None:
+    study = optuna.create_study(sampler=BECBOSampler(seed=0))
+    study.optimize(triangle, n_trials=30, catch=(Infeasible,))
+    assert study.best_value < -0.58
+
+
+def test_maximises_too(asked: list[Optimizer]) -> None:
+    study_of(BECBOSampler(), done(1.0, x=0.1, y=0.2), direction="maximize").ask(XY)
+    assert asked[0].direction == "maximize"
+
+
+def test_options_reach_the_optimizer(asked: list[Optimizer]) -> None:
+    sampler = BECBOSampler(space=XY, method="sobol", seed=7, n_startup=3, noisy=True)
+    study_of(sampler).ask(XY)
+    assert (asked[0].seed, asked[0].n_initial, asked[0].noisy) == (7, 3, True)
+
+
+def test_risk_keeps_away_from_the_edge() -> None:
+    trials = [done(-x, x=x, y=x) for x in (0.1, 0.3)] + [done(x=x, y=x) for x in (0.6, 0.9)]
+
+    def proposed(risk: float | None) -> float:
+        sampler = BECBOSampler(space={"x": UNIT}, n_startup=4, seed=0, risk=risk)
+        return study_of(sampler, *trials).ask(XY).params["x"]
+
+    assert proposed(0.01) < proposed(None) < 0.6
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"method": "magic"}, "magic"),
+        ({"seed": -1}, "seed -1"),
+        ({"n_startup": 0}, "n_startup 0"),
+        ({"pruned": "sure"}, "sure"),
+        ({"stale_after": 0}, "stale_after 0"),
+        ({"risk": 2}, "risk 2"),
+        ({"space": {"n": IntDistribution(0, 10**15)}}, "n: 0 .. 1000000000000000"),
+        ({"space": {"n": IntDistribution(3, 3)}}, "at least one parameter"),
+    ],
+)
+def test_wrong_options_are_errors_at_once(options: dict[str, Any], named: str) -> None:
+    with pytest.raises(InvalidInput, match=re.escape(named)):
+        BECBOSampler(**options)
+
+
+# Stateless
+
+
+def test_a_new_process_proposes_what_the_old_one_would(url: str) -> None:
+    study = optuna.create_study(storage=url, sampler=BECBOSampler(seed=1, n_startup=4))
+    study.optimize(triangle, n_trials=12, catch=(Infeasible,))
+    restored = pickle.loads(pickle.dumps(study.sampler))
+    reopened = optuna.load_study(study_name=None, storage=url, sampler=restored)
+    copied = optuna.create_study(sampler=BECBOSampler(seed=1, n_startup=4))
+    copied.add_trials(study.trials)
+    assert study.ask(XY).params == copied.ask(XY).params
+    study.tell(12, state=TrialState.FAIL)
+    copied.tell(12, state=TrialState.FAIL)
+    assert reopened.ask(XY).params == copied.ask(XY).params
+
+
+def test_nothing_is_kept_between_proposals() -> None:
+    study = optuna.create_study(sampler=BECBOSampler(seed=1, n_startup=4))
+    before = dict(vars(study.sampler))
+    study.optimize(triangle, n_trials=8, catch=(Infeasible,))
+    assert vars(study.sampler) == before
+
+
+def test_trials_count_however_they_ended(asked: list[Optimizer]) -> None:
+    study = study_of(
+        BECBOSampler(),
+        done(1.0, x=0.1, y=0.1),
+        done(x=0.2, y=0.2),
+        done(math.inf, x=0.3, y=0.3),
+        done(0.5, TrialState.PRUNED, x=0.4, y=0.4),
+    )
+    study.ask(XY)  # number 4, which stays pending
+    dashboard = study.ask(XY)
+    # The dashboard does not call the sampler.
+    study._storage.set_trial_state_values(dashboard._trial_id, TrialState.FAIL)
+    study.ask(XY)
+    assert [t[1:] for t in history(asked[-1])] == [
+        (Outcome.OK, 1.0),
+        (Outcome.FAILED, None),
+        (Outcome.FAILED, None),
+        (Outcome.OK, 0.5),
+        (Outcome.FAILED, None),
+        (Outcome.PENDING, None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pruned", "expected"),
+    [
+        ("value", (Outcome.OK, 0.5)),
+        ("failed", (Outcome.FAILED, None)),
+        ("ignore", (Outcome.LOST, None)),
+    ],
+)
+def test_pruned(asked: list[Optimizer], pruned: Any, expected: tuple[Outcome, Any]) -> None:
+    sampler = BECBOSampler(pruned=pruned)
+    study_of(sampler, done(0.5, TrialState.PRUNED, x=0.4, y=0.4)).ask(XY)
+    assert [t[1:] for t in history(asked[0])] == [expected]
+
+
+def test_the_order_is_that_of_completion(asked: list[Optimizer]) -> None:
+    study = optuna.create_study(sampler=BECBOSampler(space=XY, seed=0))
+    first, second = study.ask(XY), study.ask(XY)
+    study.tell(second, 2.0)
+    study.tell(first, 1.0)
+    study.ask(XY)
+    assert [t.value for t in asked[-1].trials] == [2.0, 1.0]
+
+
+# What is proposed together
+
+
+def test_the_space_is_found_when_everything_fails() -> None:
+    def objective(trial: optuna.Trial) -> float:
+        trial.suggest_float("x", 0, 1)
+        if trial.number == 1:
+            raise Infeasible("before its second parameter")
+        trial.suggest_float("y", 0, 1)
+        raise Infeasible("always")
+
+    study = optuna.create_study(sampler=BECBOSampler(seed=0))
+    study.optimize(objective, n_trials=4, catch=(Infeasible,))
+    last = study.trials[-1]
+    assert study.sampler.infer_relative_search_space(study, last) == XY
+    assert last.system_attrs[PROPOSAL]["params"] == last.params
+
+
+def test_a_trial_that_stopped_early_counts_with_its_proposal(asked: list[Optimizer]) -> None:
+    study = optuna.create_study(sampler=BECBOSampler(space=XY, seed=0))
+    trial = study.ask({"x": UNIT})
+    study.tell(trial, state=TrialState.FAIL)
+    assert study.trials[0].params.keys() == {"x"}
+    study.ask(XY)
+    (known,) = asked[-1].trials
+    assert known.outcome is Outcome.FAILED
+    assert known.params == study.trials[0].system_attrs[PROPOSAL]["params"]
+
+
+def test_parameters_of_a_branch_are_drawn_at_random() -> None:
+    def objective(trial: optuna.Trial) -> float:
+        kind = trial.suggest_categorical("kind", ["a", "b"])
+        return trial.suggest_float(kind, 0, 1)
+
+    study = optuna.create_study(sampler=BECBOSampler(seed=0))
+    study.optimize(objective, n_trials=8)
+    proposed = [t.system_attrs[PROPOSAL]["params"].keys() for t in study.trials[3:]]
+    assert proposed == [{"kind"}] * 5
+
+
+def test_a_given_space_models_a_branch_too(asked: list[Optimizer]) -> None:
+    kinds = CategoricalDistribution(["plain", "heated"])
+    space = {"kind": kinds, "heat": FloatDistribution(0, 1)}
+
+    def objective(trial: optuna.Trial) -> float:
+        if trial.suggest_categorical("kind", kinds.choices) == "plain":
+            return 1.0
+        return trial.suggest_float("heat", 0, 1)
+
+    study = optuna.create_study(sampler=BECBOSampler(space=space, seed=0))
+    study.optimize(objective, n_trials=6)
+    assert len(asked[-1].trials) == 5  # those without heat count with the heat proposed
+
+
+def test_choices_of_every_type() -> None:
+    class Thing:
+        pass
+
+    choices = [None, True, 1, 1.0, "1", Thing(), math.nan]
+
+    def objective(trial: optuna.Trial) -> float:
+        chosen = trial.suggest_categorical("c", choices)
+        return trial.suggest_float("x", 0, 1) + choices.index(chosen)
+
+    study = optuna.create_study(sampler=BECBOSampler(seed=0, n_startup=3))
+    with pytest.warns(UserWarning, match="persistent storage"):
+        study.optimize(objective, n_trials=12)
+    assert study.best_trial.params["c"] is None
+
+
+def test_only_python_values_come_out() -> None:
+    space = {
+        "f": FloatDistribution(0, 1, step=0.25),
+        "i": IntDistribution(1, 100, log=True),
+        "c": CategoricalDistribution([True, 2]),
+    }
+    study = optuna.create_study(sampler=BECBOSampler(space=space, seed=0, n_startup=2))
+    for _ in range(5):
+        trial = study.ask(space)
+        assert all(type(v) in (float, int, bool) for v in trial.params.values())
+        study.tell(trial, float(trial.params["f"]))
+
+
+def test_known_constraints_hold() -> None:
+    space = Space(
+        [Real("x", 0, 1), Real("y", 0, 1)],
+        [LinearConstraint({"x": 1, "y": 1}, upper=0.5), lambda p: p["x"] > p["y"]],
+    )
+    study = optuna.create_study(sampler=BECBOSampler(space=space, seed=0, n_startup=4))
+    study.optimize(triangle, n_trials=10)
+    assert all(x + y <= 0.5 and x > y for x, y in designs(study))
+
+
+@pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
+def test_constraints_cannot_hold_where_a_part_is_fixed_elsewhere() -> None:
+    space = Space([Real("x", 0, 1), Real("y", 0, 1)], [lambda p: p["x"] > p["y"]])
+    sampler = PartialFixedSampler({"y": 0.5}, BECBOSampler(space=space))
+    with pytest.raises(InvalidInput, match="need all of"):
+        optuna.create_study(sampler=sampler).ask(XY)
+
+
+def test_what_lies_outside_the_space_is_left_out_and_named(
+    asked: list[Optimizer], caplog: pytest.LogCaptureFixture
+) -> None:
+    sampler = BECBOSampler(space={"x": FloatDistribution(0, 0.5), "y": UNIT})
+    study_of(sampler, done(1.0, x=0.9, y=0.1), done(2.0, x=0.1, y=0.1)).ask(XY)
+    assert [t.value for t in asked[0].trials] == [2.0]
+    assert "trials [0] lie outside the space" in caplog.text
+
+
+def test_a_proposal_that_the_objective_does_not_take_is_named(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    study = optuna.create_study(sampler=BECBOSampler(space={"x": FloatDistribution(2, 3)}))
+    assert study.ask(XY).params["x"] <= 1
+    assert "what was proposed for 'x'" in caplog.text
+
+
+def test_what_becbo_cannot_model_is_drawn_at_random_and_named(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def objective(trial: optuna.Trial) -> float:
+        return trial.suggest_float("x", 0, 1) + 0 * trial.suggest_int("seed", 0, 2**60)
+
+    study = optuna.create_study(sampler=BECBOSampler(seed=0))
+    study.optimize(objective, n_trials=2)
+    assert study.trials[-1].system_attrs[PROPOSAL]["params"].keys() == {"x"}
+    assert "'seed' is drawn at random" in caplog.text
+
+
+def test_a_fallback_is_reported(caplog: pytest.LogCaptureFixture) -> None:
+    space = {"c": CategoricalDistribution(["a", "b"])}
+    study = optuna.create_study(sampler=BECBOSampler(space=space, seed=0, n_startup=1))
+    for value in range(3):
+        study.tell(study.ask(space), value)
+    assert "exhausted" in study.trials[-1].system_attrs[PROPOSAL]["note"]
+    assert "trial 2: the space is exhausted" in caplog.text
+
+
+def test_fixed_parameters_are_part_of_the_design(asked: list[Optimizer]) -> None:
+    study = optuna.create_study(sampler=BECBOSampler(space=XY, seed=0))
+    study.enqueue_trial({"x": 0.125})
+    study.enqueue_trial({"x": 0.5, "y": 0.5})
+    running = study.ask(XY)
+    assert history(asked[0]) == [(0.5, Outcome.PENDING, None)]  # it waits, and is known already
+    study.ask(XY)
+    assert len(asked) == 1  # nothing was left to propose
+    study.ask(XY)
+    assert {t.params["x"] for t in asked[-1].pending} == {0.125, 0.5}
+    assert running.params["x"] == 0.125
+
+
+def test_hyperband_shows_a_part_of_the_study_and_all_of_it_is_used(
+    asked: list[Optimizer],
+) -> None:
+    pruner = optuna.pruners.HyperbandPruner(min_resource=1, max_resource=9)
+
+    def objective(trial: optuna.Trial) -> float:
+        x = trial.suggest_float("x", 0, 1)
+        trial.report(x, 1)
+        trial.should_prune()
+        if trial.number == 4:
+            mark_lost(trial, "power cut")
+            raise RuntimeError
+        return x
+
+    study = optuna.create_study(sampler=BECBOSampler(space={"x": UNIT}, seed=0), pruner=pruner)
+    study.optimize(objective, n_trials=8, catch=(RuntimeError,))
+    assert study.trials[5].params == study.trials[4].params
+    assert len(asked[-1].trials) == 7
+
+
+# Several at once
+
+
+def test_threads_propose_different_designs(url: str) -> None:
+    study = optuna.create_study(storage=url, sampler=BECBOSampler(seed=0, n_startup=4))
+    study.optimize(triangle, n_trials=16, n_jobs=4, catch=(Infeasible,))
+    assert len(set(designs(study))) == 16
+
+
+@pytest.mark.parametrize("n_done", [0, 6])
+def test_workers_with_one_seed_that_propose_at_one_time_differ(
+    url: str, monkeypatch: pytest.MonkeyPatch, n_done: int
+) -> None:
+    """Each has read the study before any of the others has published its proposal."""
+    n = 3
+    barrier = threading.Barrier(n, timeout=60)
+
+    class Simultaneous(Optimizer):
+        def ask(self, q: int | None = None) -> Any:
+            barrier.wait()
+            return super().ask(q)
+
+    study = optuna.create_study(storage=url)
+    for i in range(n_done):
+        x = (i + 1) / (n_done + 1)
+        study.add_trial(done(-x if x < 0.6 else None, x=x, y=x))
+    workers = [
+        optuna.load_study(
+            study_name=None, storage=url, sampler=BECBOSampler(space=XY, seed=0, n_startup=4)
+        )
+        for _ in range(n)
+    ]
+    trials = [worker.ask() for worker in workers]  # nothing is suggested yet
+    monkeypatch.setattr(becbo.optuna.sampler, "Optimizer", Simultaneous)
+    threads = [threading.Thread(target=trial.suggest_float, args=("x", 0, 1)) for trial in trials]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    proposed = [t.system_attrs[PROPOSAL]["params"] for t in study.trials[n_done:]]
+    X = np.array([list(params.values()) for params in proposed])
+    apart = np.abs(X[:, None] - X).max(axis=-1)[np.triu_indices(n, 1)]
+    assert apart.min() > 1e-3
+
+
+def test_random_values_depend_on_the_trial_and_the_name_only() -> None:
+    def drawn(seed: int) -> list[dict[str, Any]]:
+        study = optuna.create_study(sampler=BECBOSampler(seed=seed))
+        return [study.ask(XY).params for _ in range(2)]  # nothing finished: no space yet
+
+    assert drawn(0) == drawn(0)
+    values = [v for params in drawn(0) + drawn(1) for v in params.values()]
+    assert len(set(values)) == 8
+
+
+def test_a_trial_that_got_stuck_before_its_proposal_is_not_waited_for(
+    asked: list[Optimizer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = []
+    real = Optimizer.ask
+
+    def ask(self: Optimizer, q: int | None = None) -> Any:
+        counts.append(q)
+        return real(self, q)
+
+    monkeypatch.setattr(Optimizer, "ask", ask)
+    study = optuna.create_study(sampler=BECBOSampler(space=XY, seed=0))
+    study.ask()
+    study.ask(XY)
+    monkeypatch.setattr(becbo.optuna.sampler, "_SOON", 0.0)
+    study.ask(XY)
+    assert counts == [2, 1]
+
+
+def test_stale_trials_count_as_lost(asked: list[Optimizer]) -> None:
+    study = optuna.create_study(sampler=BECBOSampler(space=XY, stale_after=1e-9))
+    study.ask(XY)
+    study.ask(XY)
+    assert [t.outcome for t in asked[-1].trials] == [Outcome.LOST]
+    study.sampler = BECBOSampler(space=XY, stale_after=3600)
+    study.ask(XY)
+    assert [t.outcome for t in asked[-1].trials] == [Outcome.PENDING] * 2
+
+
+# Lost
+
+
+def test_a_lost_trial_teaches_nothing_and_is_offered_once_more(
+    url: str, asked: list[Optimizer]
+) -> None:
+    def objective(trial: optuna.Trial) -> float:
+        x = trial.suggest_float("x", 0, 1)
+        if trial.number == 1:
+            mark_lost(trial, "power cut")
+            raise ConnectionError
+        return x
+
+    study = optuna.create_study(storage=url, sampler=BECBOSampler(space={"x": UNIT}, seed=0))
+    study.optimize(objective, n_trials=5, catch=(ConnectionError,))
+    assert [t.params for t in study.trials].count(study.trials[1].params) == 2
+    assert study.trials[2].params == study.trials[1].params
+    outcomes = [outcome(t, lost_numbers(study)) for t in study.trials]
+    assert outcomes == [Outcome.OK, Outcome.LOST, *[Outcome.OK] * 3]
+    assert sum(t.outcome is Outcome.FAILED for t in asked[-1].trials) == 0
+
+
+def test_lost_for_reasons_of_ones_own(asked: list[Optimizer]) -> None:
+    def objective(trial: optuna.Trial) -> float:
+        trial.suggest_float("x", 0, 1)
+        trial.set_user_attr("exit_code", 137 if trial.number == 0 else 1)
+        raise RuntimeError
+
+    sampler = BECBOSampler(space={"x": UNIT}, is_lost=lambda t: t.user_attrs["exit_code"] == 137)
+    study = optuna.create_study(sampler=sampler)
+    study.optimize(objective, n_trials=3, catch=(RuntimeError,))
+    assert study.trials[1].params == study.trials[0].params
+    assert [t.outcome for t in asked[-1].trials] == [Outcome.LOST, Outcome.FAILED]
+
+
+# Errors of ours
+
+
+class Broken:
+    """A method that cannot propose."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    def fit(self, *_: Any) -> Any:
+        raise self.error
+
+    propose = fit
+
+
+def broken_study(error: BaseException, **kwargs: Any) -> optuna.Study:
+    sampler = BECBOSampler(space=XY, method=Broken(error), n_startup=1, seed=0)
+    return study_of(sampler, done(0.0, x=0.5, y=0.5), **kwargs)
+
+
+def assert_it_teaches_nothing(study: optuna.Study, asked: list[Optimizer]) -> None:
+    assert lost_numbers(study) == {t.number for t in study.trials[1:]}
+    assert "no proposal: " in study.user_attrs[f"{LOST}1"]
+    study.sampler = BECBOSampler(space=XY, seed=0)
+    study.ask(XY)
+    assert [t.outcome for t in asked[-1].trials] == [Outcome.OK]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_error_of_ours_is_not_caught_with_those_of_the_objective(
+    url: str, asked: list[Optimizer], caplog: pytest.LogCaptureFixture, n_jobs: int
+) -> None:
+    study = broken_study(FloatingPointError("singular"), storage=url)
+    with pytest.raises(ProposalFailed, match="singular") as caught:
+        study.optimize(triangle, n_trials=5, n_jobs=n_jobs, catch=(Exception,))
+    assert isinstance(caught.value.__cause__, FloatingPointError)
+    assert "trial 1 got no proposal" in caplog.text
+    assert {t.state for t in study.trials[1:]} == {TrialState.FAIL}
+    assert len(study.trials) <= 1 + 2 * n_jobs  # and not all that were ordered
+    assert_it_teaches_nothing(study, asked)
+
+
+def test_an_error_of_ours_under_ask(url: str, asked: list[Optimizer]) -> None:
+    study = broken_study(FloatingPointError("singular"), storage=url)
+    with pytest.raises(FloatingPointError, match="singular"):
+        study.ask(XY)
+    assert_it_teaches_nothing(study, asked)
+
+
+def test_ctrl_c_during_a_proposal(url: str, asked: list[Optimizer]) -> None:
+    study = broken_study(KeyboardInterrupt(), storage=url)
+    with pytest.raises(KeyboardInterrupt):
+        study.optimize(triangle, n_trials=5, catch=(Exception,))
+    assert [t.state for t in study.trials[1:]] == [TrialState.FAIL]
+    assert_it_teaches_nothing(study, asked)
+
+
+def test_several_objectives_are_refused_before_the_objective_runs() -> None:
+    study = optuna.create_study(directions=["minimize", "minimize"], sampler=BECBOSampler())
+    with pytest.raises(InvalidInput, match="the study has 2"):
+        study.optimize(lambda trial: pytest.fail("it ran"), n_trials=3, catch=(Exception,))
+    assert [t.state for t in study.trials] == [TrialState.FAIL]
+
+
+def test_the_blocks_of_the_guide_run(tmp_path: Path) -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "optuna.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
+    assert blocks
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", "\n".join(blocks)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert run.returncode == 0, run.stderr

@@ -1,0 +1,442 @@
+"""`becbo worker` with real processes: what each of them executed, and what the study says."""
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import optuna
+import pytest
+from commands import Done
+from optuna.storages import JournalStorage
+from optuna.trial import FrozenTrial, TrialState
+
+from becbo import Outcome
+from becbo.optuna import lost_numbers, open_storage, outcome, reason
+
+pytest_plugins = ["postgres"]
+
+# Each process notes what it began. While there is a file `hold`, a trial does not end.
+OBJECTIVE = """
+import os, time
+from pathlib import Path
+import becbo
+
+def run(trial):
+    x = trial.suggest_float("x", 0, 1)
+    y = trial.suggest_float("y", 0, 1)
+    with open(f"began-{os.getpid()}", "a") as log:
+        print(trial.number, file=log)
+    while Path("hold").exists():
+        time.sleep(0.02)
+    THEN
+    if x + y < 0.4:
+        raise becbo.Infeasible("too small")
+    return x + y
+"""
+
+
+class Workers:
+    """Starts workers in a folder and reads what they left there."""
+
+    def __init__(self, folder: Path, where: str) -> None:
+        self.folder, self.where = folder, where
+        self._started: list[subprocess.Popen[str]] = []
+        self.then("pass")
+
+    def then(self, *statements: str) -> None:
+        """What a trial does at the end."""
+        text = OBJECTIVE.replace("THEN", "\n    ".join(statements))
+        (self.folder / "simulation.py").write_text(text)
+
+    def hold(self) -> None:
+        (self.folder / "hold").touch()
+
+    def release(self) -> None:
+        (self.folder / "hold").unlink()
+
+    def start(self, *options: str) -> "subprocess.Popen[str]":
+        command = ["-c", "from becbo.cli import main; main()", "worker", "--storage", self.where]
+        command += ["--study", "s", "--objective", "simulation:run", "--seed", "0", *options]
+        process = subprocess.Popen(
+            [sys.executable, *command],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self._started.append(process)
+        return process
+
+    def end(self, process: "subprocess.Popen[str]") -> Done:
+        out, err = process.communicate(timeout=300)
+        return Done(process.returncode, out, err)
+
+    def run(self, *options: str) -> Done:
+        return self.end(self.start(*options))
+
+    def study(self) -> optuna.Study:
+        storage = open_storage(self.where, heartbeat=None)
+        return optuna.create_study(storage=storage, study_name="s", load_if_exists=True)
+
+    def trials(self) -> list[FrozenTrial]:
+        study = self.study()
+        trials = study.trials
+        if not isinstance(study._storage, JournalStorage):
+            study._storage._backend.engine.dispose()  # type: ignore[attr-defined]
+        return trials
+
+    def executed(self) -> Counter[int]:
+        logs = [log.read_text().split() for log in self.folder.glob("began-*")]
+        return Counter(int(number) for log in logs for number in log)
+
+    def wait_until_begun(self, process: "subprocess.Popen[str]", n: int = 1) -> None:
+        log = self.folder / f"began-{process.pid}"
+        wait_until(lambda: log.exists() and len(log.read_text().split()) >= n, process)
+
+    def interrupt(self, process: "subprocess.Popen[str]", number: int = signal.SIGINT) -> None:
+        """Send a signal and wait until it is answered."""
+        assert process.stderr is not None
+        process.send_signal(number)
+        answer = process.stderr.readline() + process.stderr.readline()
+        assert "stopping after the trial under way" in answer
+
+    def kill_all(self) -> None:
+        for process in self._started:
+            process.kill()
+            process.communicate()
+
+
+def wait_until(condition: Callable[[], bool], process: "subprocess.Popen[str]") -> None:
+    for _ in range(6000):
+        if condition():
+            return
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
+    raise AssertionError("it did not happen within two minutes")
+
+
+@pytest.fixture(params=["study.db"])
+def workers(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Workers]:
+    is_server = request.param == "postgresql"
+    where = request.getfixturevalue("postgres") if is_server else str(tmp_path / request.param)
+    workers = Workers(tmp_path, where)
+    yield workers
+    workers.kill_all()
+
+
+def on(*places: str) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("workers", places, indirect=True)
+
+
+def outcomes(trials: list[FrozenTrial]) -> list[str]:
+    return [outcome(trial).value for trial in trials]
+
+
+@on("study.db", "study.journal", "postgresql")
+def test_four_workers_share_one_budget(workers: Workers) -> None:
+    """The storage is new, so they also create the study at the same moment."""
+    done = [workers.end(p) for p in [workers.start("--trials", "24") for _ in range(4)]]
+
+    assert [(d.code, d.err) for d in done] == [(0, "")] * 4
+    trials = workers.trials()
+    assert workers.executed() == dict.fromkeys(range(24), 1)  # once each, and not one more
+    assert len({tuple(trial.params.values()) for trial in trials}) == 24
+    assert set(outcomes(trials)) == {"ok", "failed"}
+    assert {reason(t) for t in trials if outcome(t) is Outcome.FAILED} == {"too small"}
+    assert "24 of 24 trials finished" in "".join(d.out for d in done)
+
+
+def test_the_budget_counts_what_is_there_already(workers: Workers) -> None:
+    study = workers.study()
+    for i in range(4):
+        study.enqueue_trial({"x": 0.9, "y": i / 4})
+    assert workers.run("--trials", "3").code == 0
+    assert [t.state.name for t in workers.trials()] == ["COMPLETE"] * 3 + ["WAITING"]
+    assert workers.run("--trials", "3").code == 0
+    assert len(workers.trials()) == 4
+    done = workers.run("--trials", "6")
+    assert [t.state.name for t in workers.trials()] == ["COMPLETE"] * 6
+    assert [line.split()[0] for line in done.out.splitlines()[:3]] == ["4/6", "5/6", "6/6"]
+
+
+def test_proposals_made_at_the_same_time_differ(workers: Workers) -> None:
+    """Past the first ten, so that the models propose: three trials run and none has ended."""
+    assert workers.run("--trials", "12").code == 0
+    workers.hold()
+    started = [workers.start("--trials", "15") for _ in range(3)]
+    for process in started:
+        workers.wait_until_begun(process)
+    running = [t.params for t in workers.trials() if t.state is TrialState.RUNNING]
+    workers.release()
+    assert [workers.end(process).code for process in started] == [0, 0, 0]
+    assert len(running) == 3
+    assert len({tuple(params.values()) for params in running}) == 3
+
+
+@on("study.db", "postgresql")
+def test_kill_9_in_the_middle_of_a_trial(workers: Workers) -> None:
+    workers.hold()
+    victim = workers.start("--trials", "4", "--heartbeat", "2")
+    workers.wait_until_begun(victim)
+    victim.kill()
+    assert workers.end(victim).code == -signal.SIGKILL
+    workers.release()
+
+    # Another worker waits for the sign of life that does not come, and repeats the design.
+    done = workers.run("--trials", "4", "--heartbeat", "2")
+    assert (done.code, done.err) == (0, "")
+    trials = workers.trials()
+    lost = lost_numbers(workers.study())
+    assert lost == {0}
+    assert outcome(trials[0], lost) is Outcome.LOST
+    repeats = [t for t in trials[1:] if t.params == trials[0].params]
+    assert len(repeats) == 1
+    assert outcome(repeats[0], lost) in (Outcome.OK, Outcome.FAILED)
+    assert [outcome(t, lost) is Outcome.LOST for t in trials].count(False) == 4
+    assert "waiting for 1" in done.out or len(trials) == 5
+
+
+def test_a_worker_that_was_taken_for_dead_comes_back(workers: Workers) -> None:
+    workers.hold()
+    sleeper = workers.start("--trials", "3", "--heartbeat", "1")
+    workers.wait_until_begun(sleeper)
+    sleeper.send_signal(signal.SIGSTOP)
+    workers.release()
+    assert workers.run("--trials", "3", "--heartbeat", "1").code == 0
+    before = outcomes(workers.trials())
+
+    sleeper.send_signal(signal.SIGCONT)
+    done = workers.end(sleeper)
+    assert (done.code, done.err) == (0, "")
+    assert "trial 0 gave no sign of life for too long" in done.out
+    assert outcomes(workers.trials()) == before
+    assert lost_numbers(workers.study()) == {0}
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_the_first_signal_finishes_the_trial(workers: Workers, number: int, code: int) -> None:
+    workers.hold()
+    process = workers.start("--trials", "9")
+    workers.wait_until_begun(process)
+    workers.interrupt(process, number)
+    workers.release()
+    done = workers.end(process)
+    assert (done.code, "Traceback" in done.err) == (code, False)
+    assert len(workers.trials()) == 1
+    assert workers.trials()[0].state.is_finished()
+    assert lost_numbers(workers.study()) == set()
+
+
+def test_the_second_signal_stops_now_and_the_design_is_kept(workers: Workers) -> None:
+    workers.hold()
+    process = workers.start("--trials", "9")
+    workers.wait_until_begun(process)
+    workers.interrupt(process)
+    process.send_signal(signal.SIGINT)
+    done = workers.end(process)
+    assert (done.code, "Traceback" in done.err) == (130, False)
+    first, again = workers.trials()
+    assert outcome(first) is Outcome.LOST
+    assert reason(first) == "stopped"
+    assert again.state is TrialState.WAITING
+    assert again.params == first.params
+
+
+def test_what_fails_after_ctrl_c_is_lost(workers: Workers) -> None:
+    """The terminal sends Ctrl-C to the simulation as well, which then looks like a failure."""
+    workers.hold()
+    workers.then("raise RuntimeError('the solver ended with signal 2')")
+    process = workers.start("--trials", "9", "--catch", "RuntimeError")
+    workers.wait_until_begun(process)
+    workers.interrupt(process)
+    workers.release()
+    assert workers.end(process).code == 130
+    first, again = workers.trials()
+    assert outcome(first) is Outcome.LOST
+    assert again.state is TrialState.WAITING
+
+
+def test_what_means_failed(workers: Workers) -> None:
+    endings = {
+        "returned None": "return None",
+        "returned nan": "return float('nan')",
+        "returned -inf": "return float('-inf')",
+        "melted": "raise becbo.Infeasible('melted')",
+        "ZeroDivisionError: by zero": "raise ZeroDivisionError('by zero')",
+        "CalledProcessError: ": "import subprocess; subprocess.run(['false'], check=True)",
+    }
+    workers.then(*(f"if trial.number == {i}: {end}" for i, end in enumerate(endings.values())))
+    catch = "ZeroDivisionError, subprocess.CalledProcessError"
+    done = workers.run("--trials", "6", "--catch", catch)
+    assert (done.code, done.err) == (0, "")
+    assert outcomes(workers.trials()) == ["failed"] * 6
+    for number, (trial, why) in enumerate(zip(workers.trials(), endings, strict=True)):
+        assert (reason(trial) or "").startswith(why)
+        assert f"trial {number}: failed ({why}" in done.out
+    assert "6 failed, nothing has worked yet" in done.out
+
+
+def test_a_bug_stops_the_worker_and_costs_no_trial(workers: Workers) -> None:
+    workers.then("trial.no_such_thing")
+    done = workers.run("--trials", "2")
+    assert done.code == 1
+    assert "AttributeError: 'Trial' object has no attribute 'no_such_thing'" in done.err
+    assert "simulation.py" in done.err
+    assert "cli/worker.py" not in done.err  # the traceback is of the objective only
+    assert "--catch" in done.err
+    first, again = workers.trials()
+    assert outcome(first) is Outcome.LOST
+
+    workers.then("pass")
+    assert workers.run("--trials", "2").code == 0
+    assert outcomes(workers.trials()).count("lost") == 1
+    assert workers.trials()[1].params == first.params
+
+
+@pytest.mark.parametrize(
+    ("then", "named"),
+    [
+        ("return 'a lot'", "the objective returned 'a lot'"),
+        ("raise SystemExit(3)", "SystemExit: 3"),
+    ],
+)
+def test_other_bugs(workers: Workers, then: str, named: str) -> None:
+    workers.then(then)
+    done = workers.run("--catch", "Exception")
+    assert done.code == 1
+    assert named in done.err
+    assert outcome(workers.trials()[0]) is Outcome.LOST
+
+
+def test_pruned_trials_stay_pruned(workers: Workers) -> None:
+    workers.then("import optuna; raise optuna.TrialPruned")
+    assert workers.run("--trials", "2", "--catch", "Exception").code == 0
+    assert [t.state for t in workers.trials()] == [TrialState.PRUNED] * 2
+
+
+@on("postgresql")
+def test_a_storage_that_goes_away(workers: Workers) -> None:
+    import psycopg
+    from sqlalchemy.engine import make_url
+
+    workers.hold()
+    process = workers.start("--trials", "9")
+    workers.wait_until_begun(process)
+    url = make_url(workers.where)
+    server = f"host={url.query['host']} user={url.username} dbname=postgres"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE {url.database} WITH (FORCE)")
+    workers.release()
+    done = workers.end(process)
+    assert done.code == 1
+    assert "the storage does not answer any more" in done.err
+    assert "Traceback" not in done.err
+
+
+@on("study.journal")
+def test_a_journal_does_not_wait_for_what_may_be_dead(workers: Workers) -> None:
+    workers.hold()
+    victim = workers.start("--trials", "2")
+    workers.wait_until_begun(victim)
+    victim.kill()
+    workers.end(victim)
+    workers.release()
+    done = workers.run("--trials", "2")
+    assert done.code == 0
+    assert "1 of 2 trials finished" in done.out
+    assert "--trials 3" in done.out
+    assert workers.run("--trials", "3").code == 0
+    assert [t.state.name for t in workers.trials()] == ["RUNNING", "COMPLETE", "COMPLETE"]
+
+
+def read_all(terminal: int) -> str:
+    """Until the other side is closed, which reading a terminal takes for an error."""
+    text = b""
+    try:
+        while more := os.read(terminal, 10_000):
+            text += more
+    except OSError:
+        pass
+    os.close(terminal)
+    return text.decode()
+
+
+def test_a_terminal_gets_a_bar(workers: Workers) -> None:
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-c", "from becbo.cli import main; main()", "worker"]
+    command += ["--storage", workers.where, "--study", "s", "--objective", "simulation:run"]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+    process = subprocess.Popen(
+        [*command, "--trials", "2"], cwd=workers.folder, env=environment, stdout=theirs
+    )
+    os.close(theirs)
+    shown = read_all(ours)
+    assert process.wait() == 0
+    assert "2/2" in shown
+    assert "best" in shown
+    assert "trial 0:" not in shown
+
+
+GOOD = {"--storage": "study.db", "--study": "s", "--objective": "simulation:run"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        ({"--storage": "study.csv"}, "study.csv"),
+        ({"--storage": "no/folder/study.db"}, "no/folder"),
+        ({"--storage": "postgresql://me:secret@/x?host=/nowhere"}, "cannot open postgresql"),
+        ({"--objective": "simulation"}, "module:function"),
+        ({"--objective": "simulation.py:run"}, "no module simulation.py"),
+        ({"--objective": "./simulation.py:run"}, "module:function"),
+        ({"--objective": "nowhere:run"}, "no module nowhere"),
+        ({"--objective": "simulation:walk"}, "no function walk"),
+        ({"--direction": "up"}, "'up' must be minimize or maximize"),
+        ({"--direction": "maximize", "--study": "old"}, "begun with minimize"),
+        ({"--study": "two"}, "2 objectives"),
+        ({"--method": "nonsense"}, "nonsense"),
+        ({"--catch": "NoSuchError"}, "NoSuchError"),
+        ({"--catch": "RuntimeError,no.such.Error"}, "no.such.Error"),
+        ({"--catch": "int"}, "int"),
+        ({"--trials": "0"}, "--trials"),
+        ({"--heartbeat": "0"}, "--heartbeat"),
+    ],
+)
+def test_bad_input(
+    changed: dict[str, str],
+    named: str,
+    becbo: Callable[..., Done],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "simulation", raising=False)
+    (tmp_path / "simulation.py").write_text("def run(trial): ...")
+    storage = open_storage(tmp_path / "study.db")
+    optuna.create_study(storage=storage, study_name="old")
+    optuna.create_study(storage=storage, study_name="two", directions=["minimize", "maximize"])
+    done = becbo("worker", *(text for option in {**GOOD, **changed}.items() for text in option))
+    assert done.code == 2, done
+    assert named in done.err
+    assert "Traceback" not in done.err
+    assert "secret" not in done.err
+
+
+def test_a_module_that_cannot_be_imported(workers: Workers) -> None:
+    (workers.folder / "simulation.py").write_text("import numpy\nimport no_such_solver\n")
+    done = workers.run()
+    assert done.code == 1
+    assert "ModuleNotFoundError: No module named 'no_such_solver'" in done.err
+    assert "simulation:run cannot be imported" in done.err
+
+
+def test_the_help_has_an_example(becbo: Callable[..., Done]) -> None:
+    done = becbo("worker", "--help")
+    assert done.code == 0
+    assert "becbo worker --storage study.db --study wing" in done.out
