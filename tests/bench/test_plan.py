@@ -15,6 +15,7 @@ def test_every_suite_of_the_paper_is_there() -> None:
         "interior",
         "highdim",
         "ackley",
+        "tuning",
         "ablation-classifier",
         "ablation-training",
         "ablation-acquisition",

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from becbo.errors import Infeasible, InvalidInput
-from becbo.problems import PAPER, PROBLEMS, Problem, get, variants
+from becbo.problems import PAPER, PROBLEMS, TUNING, Problem, get, variants
 from becbo.space import Real
 
 
@@ -62,8 +62,10 @@ def test_unknown_variant():
 @pytest.mark.parametrize("p", PROBLEMS.values(), ids=lambda p: p.name)
 def test_shape_of_a_problem(p):
     assert isinstance(p, Problem)
-    assert p.dim == p.space.dim == len(p.optimizers[0])
-    assert all(type(q) is Real and q.step is None and not q.log for q in p.space.parameters)
+    assert p.dim == len(p.space.names) == len(p.optimizers[0])
+    reals = [q for q in p.space.parameters if type(q) is Real]
+    assert not any(q.log for q in reals)
+    assert p.name in TUNING or p.dim == len(reals)
     assert len(set(p.constraints)) == p.slacks(np.array(p.optimizers)).shape[1]
     with pytest.raises(dataclasses.FrozenInstanceError):
         p.optimum = 0.0

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from becbo.bench.records import FORMAT, Record, append_line, read_lines
-from becbo.bench.replay import Array, fit, natural, problem_of
+from becbo.bench.replay import Array, fit, problem_of
 from becbo.bench.run import need, watch_parent
 from becbo.problems import PROBLEMS, Problem
 from becbo.threads import one_thread
@@ -57,7 +57,7 @@ def probes(problem: Problem) -> Probes:
     kept = {label: np.empty((0, problem.dim)) for label in (True, False)}
     for _ in range(_N_BATCHES):
         U = rng.random((_BATCH, problem.dim))
-        works = problem.feasible(natural(problem, U))
+        works = problem.feasible(problem.from_unit(U))
         for label, known in kept.items():
             kept[label] = np.concatenate([known, U[works == label]])[:_PER_CLASS]
         if all(len(known) == _PER_CLASS for known in kept.values()):

@@ -11,7 +11,7 @@ import numpy as np
 from becbo.bench.accuracy import balanced_accuracy
 from becbo.bench.plan import Run
 from becbo.bench.records import Record
-from becbo.bench.replay import GRID, Array, natural, snapshot
+from becbo.bench.replay import GRID, Array, snapshot
 from becbo.problems import get
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Cases:
 def random_record(problem: str, method: str, seed: int, n: int) -> Record:
     """n random designs, as if a method had tried them."""
     p = get(problem)
-    X = natural(p, np.random.default_rng(seed).random((n, p.dim)))
+    X = p.from_unit(np.random.default_rng(seed).random((n, p.dim)))
     y = np.where(p.feasible(X), p.objective(X), np.nan)
     run = Run(problem, method, method, {}, seed, n, "honest")
     results = tuple(None if np.isnan(value) else value for value in y.tolist())

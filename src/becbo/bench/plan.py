@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from becbo.errors import InvalidInput
-from becbo.problems import PAPER, get
+from becbo.problems import PAPER, TUNING, get
 
 N_INITIAL = 10  # evaluations of the initial design, in the paper and here
 
@@ -120,6 +120,12 @@ SUITES: dict[str, Suite] = {
             "one function in 2 to 20 dimensions, with an ever smaller share that works",
             tuple(f"ackley_scbo_{d}d" for d in (2, 5, 10, 20)),
             presets("edge", "be-cbo", "be-cbo-c"),
+        ),
+        Suite(
+            "tuning",
+            "other problems with known optima, for choosing settings: none of the paper's",
+            TUNING,
+            presets("edge", "cei", "scbo", "sobol"),
         ),
         Suite(
             "ablation-classifier",

@@ -76,17 +76,11 @@ def problem_of(record: Record) -> Problem:
     return get(record.run.problem, record.variant)
 
 
-def natural(problem: Problem, U: Array) -> Array:  # (m, d) -> (m, d)
-    """Points of the unit cube in the units of a problem, whose parameters are all real."""
-    low, high = np.array([[p.low, p.high] for p in problem.space.parameters]).T  # type: ignore[union-attr]
-    return np.asarray(low + U * (high - low))
-
-
 def truth(problem: Problem, n_grid: int = GRID) -> Landscape:
     """The problem itself: its value, its edge and its best designs."""
     from becbo.plots.landscape import Landscape
 
-    X = natural(problem, _grid(n_grid))
+    X = problem.from_unit(_grid(n_grid))
     return Landscape(
         x=X[:n_grid, 0],
         y=X[::n_grid, 1],

@@ -21,8 +21,9 @@ from becbo.problems.synthetic import (
     TOWNSEND_INTERIOR,
     ackley_scbo,
 )
+from becbo.problems.tuning import FAMILIES as _TUNING
 
-__all__ = ["PAPER", "PROBLEMS", "Problem", "get", "variants"]
+__all__ = ["PAPER", "PROBLEMS", "TUNING", "Problem", "get", "variants"]
 
 # The variants of one problem per row, the default first.
 _FAMILIES: tuple[tuple[Problem, ...], ...] = (
@@ -48,10 +49,12 @@ _FAMILIES: tuple[tuple[Problem, ...], ...] = (
     SOPWM11_10D,
     SOPWM11_30D,
     *((ackley_scbo(d),) for d in (2, 5, 10, 20)),
+    *_TUNING,
 )
 
 PROBLEMS: Mapping[str, Problem] = {family[0].name: family[0] for family in _FAMILIES}
 PAPER = tuple(PROBLEMS)[:12]  # 3 synthetic and 9 engineering problems of the BE-CBO paper
+TUNING = tuple(family[0].name for family in _TUNING)  # what settings are chosen on
 
 _VARIANTS = {family[0].name: {p.variant: p for p in family} for family in _FAMILIES}
 _ACKLEY = re.compile(r"ackley_scbo_([1-9]\d*)d")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from becbo.errors import Infeasible, InvalidInput
-from becbo.space import Real, Space
+from becbo.space import Categorical, Parameter, Real, Space
 
 Array = NDArray[np.float64]
 Objective = Callable[[Array], Array]  # (n, d) -> (n,)
@@ -19,7 +19,11 @@ Slacks = Callable[[Array], dict[str, Array]]  # (n, d) -> (n,) per constraint, i
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """Minimise `objective` where every slack is finite and >= 0, in natural units."""
+    """Minimise `objective` where every slack is finite and >= 0.
+
+    Arrays hold natural units, one column per parameter; of a categorical parameter, the index
+    of the choice.
+    """
 
     name: str
     variant: str
@@ -57,10 +61,15 @@ class Problem:
         """Whether every constraint holds."""
         return np.asarray(_holds(self.slacks(X)).all(axis=1))
 
+    def from_unit(self, U: Array) -> Array:  # (n, d) -> (n, d)
+        """Designs at points of the unit cube, where discrete values own cells of equal width."""
+        columns = zip(self.space.parameters, self._points(U).T, strict=True)
+        return np.column_stack([_spread(p, u) for p, u in columns])
+
     def __call__(self, params: Mapping[str, Any]) -> float:
         """One experiment: its value, or `Infeasible` naming the violated constraints."""
         valid = self.space.validate(params)
-        X = np.array([[valid[name] for name in self.space.names]])
+        X = np.array([[_entry(p, valid[p.name]) for p in self.space.parameters]])
         violated = [name for name, slack in self._named_slacks(X).items() if not _holds(slack)[0]]
         if violated:
             raise Infeasible("violated: " + ", ".join(violated))
@@ -86,6 +95,23 @@ def box(**bounds: tuple[float, float]) -> Space:
 def series(name: str, n: int, low: float, high: float) -> dict[str, tuple[float, float]]:
     """The bounds of name1 .. name<n>, for `box`."""
     return {f"{name}{i}": (low, high) for i in range(1, n + 1)}
+
+
+def _entry(parameter: Parameter, value: Any) -> float:
+    """A checked value as arrays hold it."""
+    if isinstance(parameter, Categorical):
+        return parameter.choices.index(value)
+    return float(value)
+
+
+def _spread(parameter: Parameter, u: Array) -> Array:  # (n,) -> (n,)
+    """Values of a parameter at shares of its range."""
+    if isinstance(parameter, Real) and parameter.step is None:
+        return np.asarray(parameter.low + u * (parameter.high - parameter.low))
+    index = np.minimum(np.floor(u * parameter.n_values), parameter.n_values - 1)
+    if isinstance(parameter, Categorical):
+        return np.asarray(index)
+    return np.asarray(parameter.low + index * parameter.step)
 
 
 def _holds(slacks: Array) -> NDArray[np.bool_]:
