@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
 from becbo import (
     Categorical,
@@ -328,6 +329,20 @@ def test_one_design_or_a_list_of_them() -> None:
     one, many = optimizer.predict(GOOD), optimizer.predict([GOOD, {"x": 0.1, "n": 5}])
     assert isinstance(one, Prediction) and [type(p) for p in many] == [Prediction] * 2
     assert many[0].mean == pytest.approx(one.mean)
+
+
+def test_the_models_say_what_predict_says() -> None:
+    optimizer = Optimizer(SPACE, direction="minimize", seed=0)
+    assert optimizer.models() is None
+    optimizer.add(GOOD, 3.0)
+    optimizer.add({"x": 0.1, "n": 5}, failed=True)
+    models, X = optimizer.models(), optimizer.space.encode([GOOD])
+    assert models is not None and models.regressor is not None
+    said = optimizer.predict(GOOD)
+    assert ndtr(models.classifier.score(X)[0][0]) == said.p_feasible
+    assert -models.regressor.predict(X)[0][0] == said.mean  # to be maximised
+    optimizer.add({"x": 0.2, "n": 4}, 5.0)
+    assert optimizer.models() is not models
 
 
 def test_predicting_does_not_change_the_next_proposal() -> None:

@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from becbo.campaign.campaign import Campaign
     from becbo.errors import BecboError, Infeasible, InvalidInput
     from becbo.loop import Result, minimize
     from becbo.optimizer import Optimizer
@@ -18,6 +19,7 @@ __version__ = "0.1.0"
 # Where each public name lives. It is imported when first used: SciPy alone takes longer to import
 # than the command line may take to answer.
 _HOMES = {
+    "becbo.campaign.campaign": ("Campaign",),
     "becbo.errors": ("BecboError", "Infeasible", "InvalidInput"),
     "becbo.loop": ("Result", "minimize"),
     "becbo.optimizer": ("Optimizer",),
@@ -29,6 +31,7 @@ _HOMES = {
 __all__ = [
     "METHODS",
     "BecboError",
+    "Campaign",
     "Categorical",
     "Infeasible",
     "Integer",

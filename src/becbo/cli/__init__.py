@@ -14,7 +14,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from becbo.cli.accuracy import EPILOG as ACCURACY_EXAMPLE
+from becbo.cli.accuracy import accuracy
 from becbo.cli.bench import bench
+from becbo.cli.lab import register
+from becbo.cli.report import EXAMPLE as REPORT_EXAMPLE
+from becbo.cli.report import report
+from becbo.cli.serve import EXAMPLE as SERVE_EXAMPLE
+from becbo.cli.serve import serve
+from becbo.cli.worker import EXAMPLE, worker
 from becbo.errors import BecboError
 
 # Proposals are many small matrix products: threads only get in each other's way (measured: one
@@ -23,13 +31,17 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     help="Find the best design when experiments can fail and then return nothing.\n\n"
     "Start with: [bold]becbo demo[/bold]",
 )
+bench.command(epilog=ACCURACY_EXAMPLE)(accuracy)
 app.add_typer(bench, name="bench")
+app.command(epilog=EXAMPLE)(worker)
+register(app)
+app.command(epilog=REPORT_EXAMPLE, rich_help_panel="Your experiments")(report)
+app.command(epilog=SERVE_EXAMPLE)(serve)
 
 
 def main() -> None:

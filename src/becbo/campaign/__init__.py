@@ -1,0 +1,1 @@
+"""What a lab does with a study: describe, suggest, record, correct, import, export, report."""

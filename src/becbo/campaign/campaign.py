@@ -1,0 +1,477 @@
+"""A campaign: an Optuna study with a description, used by people instead of a program.
+
+The study is the only place where anything is kept, so that Python, the page and optuna-dashboard
+see the same.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import optuna
+from optuna.storages import BaseStorage
+from optuna.trial import TrialState
+
+from becbo.campaign import tables
+from becbo.campaign.description import Description, describe, read_description
+from becbo.campaign.files import Cell, read_table
+from becbo.campaign.runs import NOTE, REOPENED, Result, Run, clean, read_runs
+from becbo.errors import BecboError, InvalidInput
+from becbo.optimizer import Optimizer, whole_number
+from becbo.optuna.outcomes import MAX_RETRIES, OUTCOME, REASON, REPLACES, RETRIES
+from becbo.optuna.sampler import BECBOSampler
+from becbo.optuna.spaces import distributions_of
+from becbo.optuna.storage import open_storage, turnstile
+from becbo.trial import Outcome, Trial
+
+DESCRIPTION = "becbo:campaign"  # attribute of the study
+FILE = "becbo.db"  # where campaigns live unless told otherwise
+
+_STATES = {
+    Outcome.PENDING: TrialState.RUNNING,
+    Outcome.OK: TrialState.COMPLETE,
+    Outcome.FAILED: TrialState.FAIL,
+    Outcome.LOST: TrialState.FAIL,
+}
+
+
+class Conflict(BecboError):
+    """Somebody else was faster; the message says what is there now."""
+
+
+@dataclass(frozen=True)
+class Status:
+    """Where a campaign stands."""
+
+    counts: Mapping[Outcome, int]
+    best: Run | None
+    budget: int | None
+    reasons: Mapping[str, int]  # why experiments failed, the most frequent first; "": not said
+
+    @property
+    def n_done(self) -> int:
+        """Experiments that worked or failed."""
+        return self.counts[Outcome.OK] + self.counts[Outcome.FAILED]
+
+    @property
+    def n_left(self) -> int | None:
+        """Experiments left of the budget, pending ones not counted; None without a budget."""
+        return None if self.budget is None else max(self.budget - self.n_done, 0)
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What an import did."""
+
+    added: list[Run]  # new runs
+    recorded: list[Run]  # pending runs that the table has results of
+    n_known: int  # rows that were here already, or are still pending
+
+
+def status_of(description: Description, runs: Sequence[Run]) -> Status:
+    """Where a campaign with these runs stands."""
+    worked = [run for run in runs if run.outcome is Outcome.OK]
+    best = min if description.objective.direction == "minimize" else max
+    reasons = Counter(run.result.reason for run in runs if run.outcome is Outcome.FAILED)
+    return Status(
+        Counter(run.outcome for run in runs),
+        best(worked, key=lambda run: run.value or 0.0) if worked else None,
+        description.budget,
+        dict(reasons.most_common()),
+    )
+
+
+def optimizer_of(description: Description, runs: Sequence[Run]) -> Optimizer:
+    """An optimizer with the settings of a campaign that knows these runs."""
+    trials = [
+        Trial(i, run.params, run.outcome, run.value, run.result.reason or None, run.believed)
+        for i, run in enumerate(runs)
+    ]
+    return Optimizer(
+        description.space,
+        description.objective.direction,
+        description.method,
+        description.seed,
+        description.n_initial,
+        description.noisy,
+        description.risk,
+        trials,
+    )
+
+
+def campaigns(where: str | Path = FILE) -> list[str]:
+    """The names of the campaigns in a storage."""
+    return [] if _is_missing(where) else _names(open_storage(where, heartbeat=None))
+
+
+def _is_missing(where: str | Path) -> bool:
+    """Whether a file is meant that is not there: opening it would create it."""
+    return "://" not in str(where) and not Path(where).expanduser().exists()
+
+
+def _names(storage: BaseStorage) -> list[str]:
+    summaries = optuna.get_all_study_summaries(storage)
+    return sorted(s.study_name for s in summaries if DESCRIPTION in s.user_attrs)
+
+
+class Campaign:
+    """Experiments that may fail, planned and recorded by people.
+
+    Make one with `Campaign.create`, come back to it with `Campaign.open`:
+
+        campaign = Campaign.create("coating.yaml", "lab.db")  # once
+        campaign = Campaign.open("lab.db")  # ever after
+        run = campaign.suggest()[0]
+        print(run.number, run.params, run.believed)
+        campaign.record(run.number, 812.5, note="slight haze")  # it worked
+        # campaign.record(run.number, failed="it peeled off")   this design does not work
+        # campaign.record(run.number, lost="power cut")         says nothing about the design
+        campaign.export("coating.xlsx")
+
+    A run has the number of its first trial in the study; where entries were corrected, numbers
+    are left out. Several people and programs may use it at once, also the command line, the web
+    page and optuna-dashboard: an entry is written completely or not at all, and nobody overwrites
+    what somebody else has written unseen. Every error is an `InvalidInput` or, where somebody else
+    was faster, a `Conflict`; nothing has changed then.
+    """
+
+    def __init__(self, where: str | Path, study: optuna.Study) -> None:
+        """Use `create` or `open`."""
+        self.where = where
+        self._study = study
+        self._turn = turnstile(where)
+
+    @classmethod
+    def create(
+        cls,
+        description: Description | Mapping[str, Any] | str | Path,
+        where: str | Path = FILE,
+    ) -> Campaign:
+        """A new campaign from a description, a dict or a .yaml, .toml or .json file.
+
+        `where` is a file such as becbo.db, which may hold many campaigns, or the URL of a database.
+        """
+        if isinstance(description, str | Path):
+            description = read_description(description)
+        elif not isinstance(description, Description):
+            description = describe(description)
+        optimizer_of(
+            description, ()
+        ).ask()  # constraints that contradict each other are an error now
+        storage = open_storage(where, heartbeat=None)
+        with turnstile(where)():
+            # What exists without a description and without trials was left by a program that
+            # died just here.
+            study = optuna.create_study(
+                storage=storage,
+                study_name=description.name,
+                direction=description.objective.direction,
+                load_if_exists=True,
+            )
+            if not _is_blank(study, description):
+                raise InvalidInput(f"{where} has {description.name!r} already; choose another name")
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+                study.set_metric_names([description.objective.heading])  # for optuna-dashboard
+            study.set_user_attr(DESCRIPTION, description.to_dict())
+        return cls(where, study)
+
+    @classmethod
+    def open(cls, where: str | Path = FILE, name: str | None = None) -> Campaign:
+        """The campaign of that name; the name may be left out where there is only one."""
+        if _is_missing(where):
+            raise InvalidInput(f"there is no file {where}; make a campaign with `becbo new`")
+        storage = open_storage(where, heartbeat=None)
+        names = _names(storage)
+        if not names:
+            raise InvalidInput(f"{where} has no campaign; make one with `becbo new`")
+        if name is None and len(names) > 1:
+            raise InvalidInput(f"{where} has several campaigns: {', '.join(names)}; name one")
+        if name is not None and name not in names:
+            raise InvalidInput(f"{where} has no campaign {name!r}; it has {', '.join(names)}")
+        return cls(where, optuna.load_study(study_name=name or names[0], storage=storage))
+
+    @property
+    def name(self) -> str:
+        """Of the campaign."""
+        return self._study.study_name
+
+    @cached_property
+    def description(self) -> Description:
+        """What the campaign is about."""
+        return describe(self._study.user_attrs[DESCRIPTION])
+
+    @property
+    def runs(self) -> list[Run]:
+        """All experiments by number, each as it stands now."""
+        trials = self._study.get_trials(deepcopy=False)
+        return read_runs(trials, self._study.user_attrs, self.description.space.names)
+
+    @property
+    def status(self) -> Status:
+        """How many experiments there are, the best one, and what is left of the budget."""
+        return status_of(self.description, self.runs)
+
+    def run(self, number: int) -> Run:
+        """The experiment with that number."""
+        for run in self.runs:
+            if run.number == number:
+                return run
+        raise InvalidInput(f"there is no run {number!r}; `becbo status` lists them")
+
+    def suggest(self, q: int = 1) -> list[Run]:
+        """The next q experiments, which are pending from now on.
+
+        A suggested design whose experiment was lost is suggested again first, as a run of its own.
+        `Run.believed` says what the models expect; it is None for the first experiments, which are
+        spread over the space. Others who ask at the same time get other suggestions.
+        """
+        q = whole_number("suggest: the number of experiments", q)
+        numbers = self._repeat_lost(q)
+        asking = optuna.load_study(
+            study_name=self.name,
+            storage=self._study._storage,
+            sampler=_sampler(self.description),
+        )
+        distributions = distributions_of(self.description.space)
+        while len(numbers) < q:
+            numbers.append(asking.ask(distributions).number)
+        return [run for run in self.runs if run.number in numbers]
+
+    def record(
+        self,
+        number: int,
+        value: float | None = None,
+        *,
+        failed: bool | str = False,
+        lost: bool | str = False,
+        note: str | None = None,
+        version: int | None = None,
+    ) -> Run:
+        """Writes down what came out of a pending experiment.
+
+        Give the value, or `failed` (the design does not work) or `lost` (the experiment says
+        nothing: power cut, broken sensor), each with the reason or True. Failures are learned
+        from; a lost run counts for nothing, and its design is suggested again.
+
+        `version` is that of the run you looked at: if somebody has written about it since,
+        nothing changes and `Conflict` says what is there.
+        """
+        result = Result.of(value, failed, lost)
+        with self._turn():
+            run = self._current(number, version)
+            if run.outcome is not Outcome.PENDING:
+                raise Conflict(
+                    f"run {number} is recorded already: {run.result}; correct it instead"
+                )
+            self._tell(run, result, note)
+        return self.run(number)
+
+    def correct(
+        self,
+        number: int,
+        value: float | None = None,
+        *,
+        failed: bool | str = False,
+        lost: bool | str = False,
+        note: str | None = None,
+        version: int | None = None,
+    ) -> Run:
+        """Writes something else about a recorded experiment; arguments as in `record`.
+
+        The run keeps its number, and what was there is kept in `Run.history`. The models learn
+        from the new entry only. Without a `note` the earlier one stays.
+        """
+        result = Result.of(value, failed, lost)
+        with self._turn():
+            run = self._current(number, version)
+            if run.outcome is Outcome.PENDING:
+                raise InvalidInput(f"run {number} has no entry to correct; record it")
+            self._replace(run, result, run.note if note is None else clean(note))
+        return self.run(number)
+
+    def undo(self, number: int | None = None, *, version: int | None = None) -> Run:
+        """Takes the last entry about a run back, or of the run that was written about last.
+
+        The run is again what it was before: pending, or with its earlier result; undoing that
+        brings the entry back. An experiment that was added by hand or imported has no earlier
+        state and becomes lost.
+        """
+        with self._turn():
+            if number is None:
+                number = self._last_written().number
+            run = self._current(number, version)
+            if run.outcome is Outcome.PENDING:
+                raise InvalidInput(f"run {number} has no entry to take back")
+            self._replace(run, run.before, run.note)
+        return self.run(number)
+
+    def add(
+        self,
+        params: Mapping[str, Any],
+        value: float | None = None,
+        *,
+        failed: bool | str = False,
+        note: str = "",
+    ) -> Run:
+        """Records an experiment that was not suggested here.
+
+        The known constraints need not hold: they restrict suggestions, not what has been done.
+        """
+        checked = self.description.space.validate(params)
+        result = Result.of(value, failed)
+        return self.run(self._write(checked, result, clean(note)))
+
+    def import_table(self, path: str | Path) -> Imported:
+        """Adds the experiments of a .csv or .xlsx file, all of them or none.
+
+        Columns are headed by the names of the parameters and of the objective, with or without
+        the unit. An empty or `failed` cell of the objective means that the experiment failed.
+        Everything that is wrong is in the `BadTable` that is raised.
+
+        A row with the number or the design of a pending run records that run; a row that is here
+        already is skipped, so that a table that has grown can be imported again. So can one whose
+        import was killed half way.
+        """
+        return self.import_cells(read_table(path))
+
+    def import_cells(self, cells: Sequence[Sequence[Cell]]) -> Imported:
+        """Adds the experiments of a table given as cells, headings first."""
+        rows = tables.understand(self.description, cells)
+        with self._turn():
+            todo = tables.sort_out(rows, self.runs)
+            for run, row in todo.to_record:
+                self._tell(run, row.result, row.note or None)
+            added = [self._write(row.params, row.result, row.note) for row in todo.to_add]
+        recorded = {run.number for run, _ in todo.to_record}
+        runs = self.runs
+        return Imported(
+            [run for run in runs if run.number in added],
+            [run for run in runs if run.number in recorded],
+            len(rows) - len(added) - len(recorded),
+        )
+
+    def export(self, path: str | Path) -> Path:
+        """Writes all runs to a .csv, .xlsx or .json file."""
+        path = Path(path)
+        content = tables.content(path.suffix, self.description, self.runs)
+        try:
+            path.write_bytes(content)
+        except OSError as error:
+            raise InvalidInput(f"cannot write {path}: {error.strerror}") from error
+        return path
+
+    def report(self, path: str | Path) -> Path:
+        """Writes what was learned so far to an .html file; needs the extra `becbo[web]`."""
+        from becbo.campaign.report import write_report
+
+        return write_report(self, path)
+
+    def optimizer(self) -> Optimizer:
+        """The runs as an `Optimizer`, to predict with; it is a copy and changes nothing here."""
+        return optimizer_of(self.description, self.runs)
+
+    def _repeat_lost(self, at_most: int) -> list[int]:
+        """New runs with the designs of lost ones; returns their numbers."""
+        with self._turn():
+            runs = self.runs
+            repeated = {number for run in runs for number in run.repeats}
+            due = [
+                run
+                for run in runs
+                if run.outcome is Outcome.LOST
+                and run.suggested is not None
+                and run.number not in repeated
+                and len(run.repeats) < MAX_RETRIES
+            ]
+            return [
+                self._write(
+                    run.params,
+                    Result(Outcome.PENDING),
+                    system_attrs={RETRIES: [*run.repeats, run.number]},
+                )
+                for run in due[:at_most]
+            ]
+
+    def _current(self, number: int, version: int | None) -> Run:
+        run = self.run(number)
+        if version is not None and version != run.version:
+            raise Conflict(f"run {number} has changed meanwhile: it is {run.result} now")
+        return run
+
+    def _last_written(self) -> Run:
+        written = [run for run in self.runs if run.recorded is not None]
+        if not written:
+            raise InvalidInput("nothing has been recorded yet")
+        return max(written, key=lambda run: (run.recorded, run.version))
+
+    def _tell(self, run: Run, result: Result, note: str | None) -> None:
+        """Ends the trial of a pending run."""
+        storage = self._study._storage
+        trial_id = self._study.get_trials(deepcopy=False)[run.version]._trial_id
+        try:
+            for key, text in _attributes(result, note and clean(note)).items():
+                storage.set_trial_user_attr(trial_id, key, text)
+            self._study.tell(run.version, result.value, _STATES[result.outcome])
+        except (ValueError, optuna.exceptions.UpdateFinishedTrialError) as error:
+            # Somebody ended it without asking for a turn, such as optuna-dashboard.
+            raise Conflict(f"run {run.number} has been recorded meanwhile") from error
+
+    def _replace(self, run: Run, result: Result, note: str) -> None:
+        """A new trial that stands for the run from now on."""
+        attrs: dict[str, Any] = {REPLACES: run.version}
+        if result.outcome is Outcome.PENDING:
+            attrs[REOPENED] = True
+        self._write(run.params, result, note, attrs)
+
+    def _write(
+        self,
+        params: Mapping[str, Any],
+        result: Result,
+        note: str = "",
+        system_attrs: Mapping[str, Any] | None = None,
+    ) -> int:
+        """Adds a trial and returns its number."""
+        trial = optuna.create_trial(
+            state=_STATES[result.outcome],
+            value=result.value,
+            params=dict(params),
+            distributions=distributions_of(self.description.space),
+            user_attrs=_attributes(result, note or None),
+            system_attrs=dict(system_attrs or {}),
+        )
+        # As Study.add_trial, which does not say what the number is.
+        storage = self._study._storage
+        trial_id = storage.create_new_trial(self._study._study_id, template_trial=trial)
+        return storage.get_trial_number_from_id(trial_id)
+
+
+def _is_blank(study: optuna.Study, description: Description) -> bool:
+    """Whether nobody has used the study, so that it can become that campaign."""
+    is_used = DESCRIPTION in study.user_attrs or bool(study.get_trials(deepcopy=False))
+    return not is_used and study.direction.name.lower() == description.objective.direction
+
+
+def _attributes(result: Result, note: str | None) -> dict[str, str]:
+    """What a trial keeps besides its value; the outcome last, because it is what counts."""
+    attrs = {} if note is None else {NOTE: note}
+    if result.outcome in (Outcome.FAILED, Outcome.LOST):
+        attrs |= {REASON: result.reason, OUTCOME: result.outcome.value}
+    return attrs
+
+
+def _sampler(described: Description) -> BECBOSampler:
+    return BECBOSampler(
+        space=described.space,
+        method=described.method,
+        seed=described.seed,
+        n_startup=described.n_initial,
+        noisy=described.noisy,
+        risk=described.risk,
+    )

@@ -1,0 +1,82 @@
+"""Our plots in optuna-dashboard, for any study with one objective."""
+
+from __future__ import annotations
+
+import optuna
+from optuna.distributions import BaseDistribution, CategoricalDistribution
+
+from becbo.campaign.campaign import DESCRIPTION
+from becbo.campaign.description import (
+    Description,
+    Direction,
+    LabParameter,
+    Objective,
+    describe,
+)
+from becbo.campaign.insight import insight_of
+from becbo.campaign.report import pictures
+from becbo.campaign.runs import read_runs
+from becbo.errors import InvalidInput
+from becbo.optuna.spaces import common_distributions, parameter_of
+from becbo.space import Categorical, Parameter
+
+# What the figures are called there, by the beginning of their names here.
+TITLES = {
+    "progress": "best value and failures",
+    "map": "where designs work",
+    "failure": "what drives failure",
+    "value": "what drives the value",
+    "calibration": "can the chances be trusted",
+}
+
+
+def attach_plots(study: optuna.Study) -> list[str]:
+    """Adds becbo's figures to the page of a study in optuna-dashboard and returns their names.
+
+    Called again, for example as a callback of `study.optimize`, it brings them up to date.
+    Needs `pip install 'becbo[dashboard]'`.
+    """
+    try:
+        from optuna_dashboard import save_plotly_graph_object
+    except ModuleNotFoundError as error:
+        raise InvalidInput(
+            f"this needs {error.name}, which is not installed: pip install 'becbo[dashboard]'"
+        ) from error
+    description = description_of(study)
+    trials = study.get_trials(deepcopy=False)
+    runs = tuple(read_runs(trials, study.user_attrs, description.space.names))
+    names = []
+    for name, picture in pictures(insight_of(description, runs)).items():
+        title = TITLES[name.partition("-")[0]]
+        picture.figure.update_layout(title=title)
+        save_plotly_graph_object(study, picture.figure, graph_object_id=f"becbo-{name}")
+        names.append(name)
+    return names
+
+
+def description_of(study: optuna.Study) -> Description:
+    """What a study is about: of a campaign as it was described, of others as far as trials tell."""
+    if DESCRIPTION in study.user_attrs:
+        return describe(study.user_attrs[DESCRIPTION])
+    common = common_distributions(study.get_trials(deepcopy=False))
+    parameters = tuple(
+        LabParameter(_parameter(name, d)) for name, d in common.items() if not d.single()
+    )
+    if not parameters:
+        raise InvalidInput(
+            f"study {study.study_name!r} has no finished trial with parameters; run some first"
+        )
+    is_maximised = study.direction is optuna.study.StudyDirection.MAXIMIZE
+    direction: Direction = "maximize" if is_maximised else "minimize"
+    return Description("study", parameters, Objective(_free_name(common), direction=direction))
+
+
+def _parameter(name: str, distribution: BaseDistribution) -> Parameter:
+    if isinstance(distribution, CategoricalDistribution):
+        return Categorical(name, distribution.choices)
+    return parameter_of(name, distribution)
+
+
+def _free_name(taken: dict[str, BaseDistribution]) -> str:
+    """A name for the objective that no parameter has."""
+    return next(name for name in ("value", "objective", "result") if name not in taken)

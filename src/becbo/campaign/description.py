@@ -1,0 +1,328 @@
+"""What a campaign is about, as a lab writes it down: a YAML, TOML or JSON file, or a dict.
+
+name: coating
+objective: {name: hardness, unit: HV, direction: maximize}
+parameters:
+  temperature: {low: 150, high: 450, unit: °C}
+  time: {low: 1, high: 48, log: true, unit: h, note: at temperature}
+  layers: {low: 1, high: 6, integer: true}
+  gas: {choices: [argon, nitrogen]}
+constraints:
+  - temperature + 10*layers <= 480
+budget: 40
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from becbo.campaign.formulas import linear_constraint
+from becbo.campaign.notation import PARSERS, parse, to_yaml
+from becbo.errors import InvalidInput
+from becbo.proposers import build
+from becbo.space import Categorical, Constraint, Integer, Parameter, Real, Space
+
+Direction = Literal["minimize", "maximize"]
+
+# Columns that a table of runs has besides parameters and objective, which cannot be called so.
+FURTHER_COLUMNS = (
+    "number", "outcome", "reason", "note", "believed chance", "believed value", "believed spread",
+)  # fmt: skip
+
+_SETTINGS = ("budget", "method", "risk", "noisy", "n_initial", "seed", "note")
+_KEYS = ("name", "objective", "parameters", "constraints", *_SETTINGS)
+_OBJECTIVE_KEYS = ("name", "unit", "direction", "note")
+_NUMBER_KEYS = ("low", "high", "log", "step", "integer", "unit", "note")
+_CHOICE_KEYS = ("choices", "unit", "note")
+_MAX_NAME = 100  # characters; databases and headings have their limits
+
+
+@dataclass(frozen=True)
+class LabParameter:
+    """A parameter with what people need to know to set it."""
+
+    parameter: Parameter
+    unit: str = ""
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what could not be the heading of a column."""
+        _check_column(f"parameter {self.name!r}", self.name)
+        _check_unit_and_note(f"parameter {self.name!r}", self.unit, self.note)
+
+    @property
+    def name(self) -> str:
+        """Of the parameter."""
+        return self.parameter.name
+
+    @property
+    def heading(self) -> str:
+        """Name and unit, as a column heading: `temperature [°C]`."""
+        return heading(self.name, self.unit)
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What is measured."""
+
+    name: str = "value"
+    unit: str = ""
+    direction: Direction = "minimize"
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what could not be the heading of a column."""
+        _check_column("objective", self.name)
+        _check_unit_and_note("objective", self.unit, self.note)
+        if self.direction not in get_args(Direction):
+            possible = " or ".join(get_args(Direction))
+            raise InvalidInput(f"objective: direction {self.direction!r} must be {possible}")
+
+    @property
+    def heading(self) -> str:
+        """Name and unit, as a column heading."""
+        return heading(self.name, self.unit)
+
+
+@dataclass(frozen=True)
+class Description:
+    """Everything that defines a campaign. Checked when it is made.
+
+    Args:
+        name: of the campaign.
+        parameters: what can be set.
+        objective: what is measured, and whether it should be large or small.
+        constraints: limits known in advance, as in "a + 2*b <= 10"; no suggestion violates them.
+        budget: how many experiments are planned. Nothing stops there.
+        method: a name from `becbo.METHODS`.
+        risk: the largest chance of failure that a suggestion may have; None: left to the method.
+        noisy: whether repeating an experiment gives a different value.
+        n_initial: how many experiments are spread over the space before the models take over.
+        seed: another one, other suggestions.
+        note: anything that people should know.
+    """
+
+    name: str
+    parameters: tuple[LabParameter, ...]
+    objective: Objective = field(default_factory=Objective)
+    constraints: tuple[str, ...] = ()
+    budget: int | None = None
+    method: str = "edge"
+    risk: float | None = None
+    noisy: bool = False
+    n_initial: int = 10
+    seed: int = 0
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what no campaign could be made of, before anything is stored."""
+        check_name("name", self.name)
+        if not self.parameters:
+            raise InvalidInput("parameters: name at least one parameter")
+        for setting, least in (("budget", 1), ("n_initial", 1), ("seed", 0)):
+            value = getattr(self, setting)
+            if value is None and setting == "budget":
+                continue
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise InvalidInput(f"{setting}: {value!r} must be a whole number from {least}")
+        if not isinstance(self.noisy, bool):
+            raise InvalidInput(f"noisy: {self.noisy!r} must be true or false")
+        if not isinstance(self.method, str):
+            raise InvalidInput(f"method: {self.method!r} must be a name from `becbo methods`")
+        _check_text("note", self.note)
+        if self.objective.name in self.space.names:
+            raise InvalidInput(
+                f"{self.objective.name!r} is a parameter and the objective too; rename one of them"
+            )
+        build(self.method, self.noisy, risk=self.risk)
+
+    @cached_property
+    def space(self) -> Space:
+        """The parameters as the engine sees them, with the constraints."""
+        parameters = [described.parameter for described in self.parameters]
+        return Space(parameters, [_constraint(text, parameters) for text in self.constraints])
+
+    def to_dict(self) -> dict[str, Any]:
+        """As `describe` takes it, for JSON or YAML, without what is left at its default."""
+        everything = {
+            "name": self.name,
+            "objective": _without_defaults(self.objective, Objective(), _OBJECTIVE_KEYS),
+            "parameters": {p.name: _parameter_dict(p) for p in self.parameters},
+            "constraints": list(self.constraints),
+            **_without_defaults(self, Description(self.name, self.parameters), _SETTINGS),
+        }
+        return {key: value for key, value in everything.items() if value not in ({}, [])}
+
+    def to_yaml(self) -> str:
+        """The text of a file that `read_description` takes."""
+        return to_yaml(self.to_dict())
+
+
+def heading(name: str, unit: str) -> str:
+    """Name and unit as people write them above a column."""
+    return f"{name} [{unit}]" if unit else name
+
+
+def read_description(path: str | Path) -> Description:
+    """The description in a .yaml, .yml, .toml or .json file."""
+    path = Path(path)
+    if path.suffix.lower() not in PARSERS:
+        raise InvalidInput(f"{path}: a description must be a {', '.join(PARSERS)} file")
+    try:
+        content = parse(path.suffix.lower(), path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise InvalidInput(f"cannot read {path}: {error.strerror}") from error
+    except ValueError as error:  # of TOML, JSON, YAML and of the encoding
+        raise InvalidInput(f"{path} cannot be read: {error}") from error
+    try:
+        return describe(content)
+    except InvalidInput as error:
+        raise InvalidInput(f"{path}: {error}") from error
+
+
+def describe(content: Any) -> Description:
+    """The description in a dict, checked; every error names what it is about."""
+    _check_keys("the description", content, _KEYS)
+    parameters = content.get("parameters")
+    if not isinstance(parameters, Mapping) or not parameters:
+        raise InvalidInput(
+            "parameters: give at least one, as in `temperature: {low: 20, high: 90, unit: °C}`"
+        )
+    constraints = content.get("constraints") or ()
+    if isinstance(constraints, str) or not isinstance(constraints, Sequence):
+        raise InvalidInput(f"constraints: {constraints!r} must be a list, as in `- a + b <= 10`")
+    return Description(
+        name=content.get("name", ""),
+        parameters=tuple(_parameter(name, given) for name, given in parameters.items()),
+        objective=_objective(content.get("objective") or {}),
+        constraints=tuple(constraints),
+        **_given(content, _SETTINGS),
+    )
+
+
+def _constraint(text: str, parameters: Sequence[Parameter]) -> Constraint:
+    numbers = {p.name: p for p in parameters if not isinstance(p, Categorical)}
+    constraint = linear_constraint(text, list(numbers))
+    if any(numbers[name].log for name in constraint.coefficients):
+        return constraint.__call__  # not linear on the scale of the models: asked design by design
+    return constraint
+
+
+def _parameter(name: Any, given: Any) -> LabParameter:
+    check_name("a parameter", name)
+    what = f"parameter {name!r}"
+    is_choice = isinstance(given, Mapping) and "choices" in given
+    _check_keys(what, given, _CHOICE_KEYS if is_choice else _NUMBER_KEYS)
+    settings = _given(given, _NUMBER_KEYS)
+    texts = {key: settings.pop(key) for key in ("unit", "note") if key in settings}
+    if is_choice:
+        return LabParameter(Categorical(name, _choices(what, given["choices"])), **texts)
+    if "low" not in settings or "high" not in settings:
+        raise InvalidInput(f"{what} needs low and high, or choices")
+    for key in ("log", "integer"):
+        if not isinstance(settings.get(key, False), bool):
+            raise InvalidInput(f"{what}: {key} {settings[key]!r} must be true or false")
+    kind = Integer if settings.pop("integer", False) else Real
+    return LabParameter(kind(name, **settings), **texts)
+
+
+def _choices(what: str, choices: Any) -> list[Any]:
+    if isinstance(choices, str) or not isinstance(choices, Sequence):
+        raise InvalidInput(f"{what}: choices {choices!r} must be a list, as in [argon, nitrogen]")
+    for choice in choices:
+        if not isinstance(choice, str | int | float):
+            raise InvalidInput(f"{what}: choice {choice!r} must be a text or a number")
+        if isinstance(choice, str):
+            _check_text(f"{what}: choice", choice)
+            if choice.strip() != choice or not choice:
+                raise InvalidInput(
+                    f"{what}: choice {choice!r} may not be empty or have blanks around it"
+                )
+        elif not math.isfinite(choice):
+            raise InvalidInput(f"{what}: choice {choice!r} must be a finite number, or in quotes")
+    if len({str(choice) for choice in choices}) < len(choices):
+        raise InvalidInput(f"{what}: choices {choices!r} must look different from each other")
+    return list(choices)
+
+
+def _objective(given: Any) -> Objective:
+    if isinstance(given, str):
+        return Objective(given)
+    _check_keys("objective", given, _OBJECTIVE_KEYS)
+    return Objective(**_given(given, _OBJECTIVE_KEYS))
+
+
+def _given(content: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
+    return {key: content[key] for key in keys if content.get(key) is not None}
+
+
+def _check_keys(what: str, given: Any, keys: Sequence[str]) -> None:
+    if not isinstance(given, Mapping):
+        raise InvalidInput(f"{what}: {given!r} must have entries such as `{keys[0]}: ...`")
+    unknown = [key for key in given if key not in keys]
+    if unknown:
+        raise InvalidInput(f"{what}: unknown {unknown[0]!r}; it can have {', '.join(keys)}")
+
+
+def check_name(what: str, name: Any) -> None:
+    """Refuses what cannot be the name of something."""
+    if not isinstance(name, str):
+        raise InvalidInput(f"{what}: {name!r} must be a name; put it in quotes")
+    if not name.strip():
+        raise InvalidInput(f"{what}: give a name")
+    if len(name) > _MAX_NAME:
+        raise InvalidInput(f"{what}: {name[:20]!r}... is longer than {_MAX_NAME} characters")
+    if name != name.strip() or not name.isprintable() or any(c in name for c in "[]`"):
+        raise InvalidInput(f"{what}: {name!r} may not have [ ] `, line breaks, or blanks around it")
+
+
+def _check_column(what: str, name: Any) -> None:
+    check_name(what, name)
+    if name.lower() in FURTHER_COLUMNS:
+        raise InvalidInput(
+            f"{what}: {name!r} is a column of every table; choose another name for it"
+        )
+
+
+def _check_unit_and_note(what: str, unit: Any, note: Any) -> None:
+    _check_text(f"{what}: unit", unit)
+    _check_text(f"{what}: note", note)
+    if unit != unit.strip() or not unit.isprintable():
+        raise InvalidInput(f"{what}: unit {unit!r} may not have line breaks, or blanks around it")
+
+
+def _check_text(what: str, text: Any) -> None:
+    if not isinstance(text, str):
+        raise InvalidInput(f"{what} {text!r} must be a text; put it in quotes")
+    if not all(c.isprintable() or c in "\n\t" for c in text):
+        raise InvalidInput(f"{what} {text!r} has characters that cannot be printed")
+
+
+def _parameter_dict(described: LabParameter) -> dict[str, Any]:
+    parameter = described.parameter
+    if isinstance(parameter, Categorical):
+        written: dict[str, Any] = {"choices": list(parameter.choices)}
+    else:
+        written = {"low": _short(parameter.low), "high": _short(parameter.high)}
+        if isinstance(parameter, Integer):
+            written["integer"] = True
+        if parameter.log:
+            written["log"] = True
+        if parameter.step is not None and not (written.get("integer") and parameter.step == 1):
+            written["step"] = _short(parameter.step)
+    return written | {key: text for key in ("unit", "note") if (text := getattr(described, key))}
+
+
+def _short(number: float) -> float:
+    """150.0 as 150, which is the same and reads better."""
+    return int(number) if number == math.floor(number) and abs(number) < 1e15 else number
+
+
+def _without_defaults(given: Any, default: Any, keys: Sequence[str]) -> dict[str, Any]:
+    pairs = [(key, getattr(given, key)) for key in keys]
+    return {key: value for key, value in pairs if value != getattr(default, key)}

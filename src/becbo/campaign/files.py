@@ -1,0 +1,122 @@
+"""Tables as files: cells in, bytes out, and back."""
+
+from __future__ import annotations
+
+import csv
+import io
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from becbo.errors import InvalidInput
+
+Cell = str | float | int | bool | None
+
+
+def read_table(path: str | Path) -> list[list[Cell]]:
+    """The cells of a .csv or .xlsx file, headings first."""
+    path = Path(path)
+    if path.suffix.lower() not in READERS:
+        raise InvalidInput(f"{path}: a table must be a {' or '.join(READERS)} file")
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InvalidInput(f"cannot read {path}: {error.strerror}") from error
+    return READERS[path.suffix.lower()](content)
+
+
+def read_csv(content: bytes) -> list[list[Cell]]:
+    """The cells of a CSV file, separated by comma, semicolon or tab."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("cp1252", errors="replace")  # what spreadsheets on Windows write
+    if "\0" in text:
+        raise InvalidInput("this is not a CSV file: it has binary content")
+    try:
+        delimiter = max(",;\t", key=lambda d: len(next(_rows(text, d, strict=False), ())))
+        rows = list(_rows(text, delimiter, strict=True))
+    except csv.Error as error:
+        raise InvalidInput(f"the CSV file cannot be read: {error}") from error
+    read = _decimal_point if delimiter == ";" else str
+    return [[_as_written(read(cell)) for cell in row] for row in rows]
+
+
+def read_xlsx(content: bytes) -> list[list[Cell]]:
+    """The cells of the first sheet of an Excel file."""
+    openpyxl = _openpyxl()
+    try:
+        with warnings.catch_warnings():  # of styles and features that a table does not need
+            warnings.simplefilter("ignore")
+            book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
+            return [list(row) for row in book.worksheets[0].iter_rows(values_only=True)]
+    except Exception as error:  # openpyxl lets out whatever a damaged file provokes
+        raise InvalidInput(f"the xlsx file cannot be read: {error}") from error
+
+
+def write_csv(cells: Iterable[Sequence[Cell]]) -> bytes:
+    """Cells as a CSV file that spreadsheets open without harm."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([_harmless(c) for c in row] for row in cells)
+    text = out.getvalue()
+    # Without this mark at the beginning, Excel reads °C as Â°C.
+    return text.encode("ascii" if text.isascii() else "utf-8-sig")
+
+
+def write_xlsx(cells: Iterable[Sequence[Cell]]) -> bytes:
+    """Cells as an Excel file."""
+    openpyxl = _openpyxl()
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "runs"
+    for i, row in enumerate(cells, start=1):
+        for j, cell in enumerate(row, start=1):
+            written = sheet.cell(i, j)
+            written.value = cell
+            if isinstance(cell, str):
+                written.data_type = "s"  # a text that begins with = is no formula
+            if i == 1:
+                written.font = openpyxl.styles.Font(bold=True)
+    sheet.freeze_panes = "B2"
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+READERS: dict[str, Callable[[bytes], list[list[Cell]]]] = {".csv": read_csv, ".xlsx": read_xlsx}
+
+
+def _rows(text: str, delimiter: str, strict: bool) -> Iterator[list[str]]:
+    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=strict)
+
+
+def _decimal_point(cell: str) -> str:
+    """`3,5` as 3.5: where semicolons separate, the comma is a decimal one."""
+    text = cell.strip()
+    digits = text.lstrip("+-").replace(",", "", 1).replace("e-", "").replace("E-", "")
+    return text.replace(",", ".") if "," in text and digits.isdigit() else cell
+
+
+# How a text begins that a spreadsheet takes for a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def _harmless(cell: Cell) -> Cell:
+    """A text that a spreadsheet would take for a formula gets an apostrophe in front."""
+    if isinstance(cell, str) and cell.lstrip("'").startswith(_FORMULA):
+        return "'" + cell
+    return cell
+
+
+def _as_written(cell: str) -> str:
+    """Without that apostrophe."""
+    return cell[1:] if cell.startswith("'") and cell.lstrip("'").startswith(_FORMULA) else cell
+
+
+def _openpyxl() -> Any:
+    try:
+        import openpyxl.styles
+    except ModuleNotFoundError as error:
+        raise InvalidInput("xlsx files need openpyxl: pip install 'becbo[xlsx]'") from error
+    return openpyxl

@@ -1,0 +1,169 @@
+"""Runs: experiments as people see them, read from the trials of a study.
+
+A finished Optuna trial never changes; a correction is therefore a new trial that replaces an old
+one, and a run is the chain of trials that replace each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from optuna.trial import FrozenTrial, TrialState
+
+from becbo.errors import InvalidInput
+from becbo.optimizer import finite_value
+from becbo.optuna.beliefs import Proposed, proposed
+from becbo.optuna.outcomes import FIXED, REPLACES, RETRIES, lost_among, outcome, reason
+from becbo.trial import Outcome, Prediction
+
+NOTE = "becbo:note"  # attribute of a trial: what somebody wrote about it
+REOPENED = "becbo:reopened"  # attribute of a trial: pending again, because an entry was undone
+REPEAT = "repeat of a lost run"  # origin of a run
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came out of an experiment: a value, a failure, a loss, or nothing yet."""
+
+    outcome: Outcome
+    value: float | None = None
+    reason: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        value: float | None = None,
+        failed: bool | str = False,
+        lost: bool | str = False,
+    ) -> Result:
+        """Exactly one of: a number, `failed` (or why), `lost` (or why)."""
+        if (value is not None) + bool(failed) + bool(lost) != 1:
+            raise InvalidInput(
+                f"value {value!r}, failed {failed!r}, lost {lost!r}: give exactly one of them"
+            )
+        if value is not None:
+            return cls(Outcome.OK, finite_value(value))
+        said = failed or lost
+        words = clean(said) if isinstance(said, str) else ""
+        return cls(Outcome.FAILED if failed else Outcome.LOST, None, words)
+
+    def __str__(self) -> str:
+        if self.outcome is Outcome.OK:
+            return f"{self.value:.6g}"
+        return f"{self.outcome.value} ({self.reason})" if self.reason else self.outcome.value
+
+
+def clean(text: str) -> str:
+    """What somebody wrote, without blanks around it and characters that no file could keep."""
+    return "".join(c for c in text if c.isprintable() or c in "\n\t").strip()
+
+
+@dataclass(frozen=True)
+class Version:
+    """What was written about a run at some time."""
+
+    result: Result
+    written: datetime | None
+
+
+@dataclass(frozen=True)
+class Run:
+    """One experiment as people see it."""
+
+    number: int  # stays the same when the entry is corrected
+    params: dict[str, Any]
+    result: Result
+    believed: Prediction | None  # before the experiment, if the models proposed it
+    origin: str  # how the design was chosen
+    note: str
+    suggested: datetime | None  # None: the experiment was not suggested here
+    recorded: datetime | None
+    version: int  # changes with every entry: see `Campaign.record`
+    before: Result  # what it becomes again if the last entry is undone
+    history: tuple[Version, ...]  # earlier entries, the oldest first
+    repeats: tuple[int, ...] = ()  # lost runs with the same design, the last of which it repeats
+    remark: str = ""  # anything unusual about how the design was chosen
+
+    @property
+    def outcome(self) -> Outcome:
+        """How it ended."""
+        return self.result.outcome
+
+    @property
+    def value(self) -> float | None:
+        """What came out, if it worked."""
+        return self.result.value
+
+
+def read_runs(
+    trials: Sequence[FrozenTrial], study_attrs: Mapping[str, Any], names: Collection[str]
+) -> list[Run]:
+    """All experiments by number, each as it stands now, on the parameters of these names."""
+    started = [trial for trial in trials if trial.state is not TrialState.WAITING]
+    chains: dict[int, list[FrozenTrial]] = {}
+    first: dict[int, int] = {}
+    for trial in started:
+        before = trial.system_attrs.get(REPLACES)
+        first[trial.number] = trial.number if before is None else first[before]
+        chains.setdefault(first[trial.number], []).append(trial)
+    lost = lost_among(started, study_attrs)
+    # A design that is being worked out at this moment, or was when a program died, is incomplete.
+    return [
+        _run(chain, lost)
+        for _, chain in sorted(chains.items())
+        if set(names) <= set(chain[-1].params)
+    ]
+
+
+def _run(chain: Sequence[FrozenTrial], lost: frozenset[int]) -> Run:
+    """The run that a chain of trials, each of which replaces the one before, stands for."""
+    original, current = chain[0], chain[-1]
+    proposal = proposed(original)
+    history = tuple(
+        Version(_result(trial, lost - {trial.number}), trial.datetime_complete)
+        for trial in chain[:-1]
+        if trial.state.is_finished()
+    )
+    repeats = tuple(original.system_attrs.get(RETRIES, ()))
+    return Run(
+        number=original.number,
+        params=dict(current.params),
+        result=_result(current, lost),
+        believed=None if proposal is None else proposal.believed,
+        origin=_origin(proposal, repeats),
+        note=current.user_attrs.get(NOTE, ""),
+        suggested=original.datetime_start if _was_pending(original) else None,
+        recorded=current.datetime_complete,
+        version=current.number,
+        before=_before(current, history),
+        history=history,
+        repeats=repeats,
+        remark="" if proposal is None else proposal.note or "",
+    )
+
+
+def _origin(proposal: Proposed | None, repeats: Sequence[int]) -> str:
+    if repeats:
+        return REPEAT
+    return "user" if proposal is None else proposal.origin
+
+
+def _was_pending(trial: FrozenTrial) -> bool:
+    """Whether the trial waited for its result, instead of being added with it."""
+    waits = (FIXED, RETRIES, REOPENED)
+    return proposed(trial) is not None or any(key in trial.system_attrs for key in waits)
+
+
+def _before(trial: FrozenTrial, history: Sequence[Version]) -> Result:
+    if _was_pending(trial):
+        return Result(Outcome.PENDING)
+    return history[-1].result if history else Result(Outcome.LOST, reason="taken back")
+
+
+def _result(trial: FrozenTrial, lost: frozenset[int]) -> Result:
+    ended = outcome(trial, lost)
+    value = trial.value if ended is Outcome.OK else None
+    return Result(ended, value, reason(trial) or "")

@@ -1,0 +1,187 @@
+"""What the commands of the lab print: for people, and as JSON for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from becbo import Outcome
+from becbo.campaign.campaign import Campaign
+from becbo.campaign.description import Description
+from becbo.campaign.runs import Run
+from becbo.campaign.tables import run_dict
+from becbo.campaign.words import estimate, number, percent, plural
+
+
+def status_dict(campaign: Campaign, everything: bool) -> dict[str, Any]:
+    """Where a campaign stands; programs rely on these names."""
+    status, objective, runs = campaign.status, campaign.description.objective, campaign.runs
+    document = {
+        "campaign": campaign.name,
+        "objective": {key: getattr(objective, key) for key in ("name", "unit", "direction")},
+        "budget": status.budget,
+        "left": status.n_left,
+        "counts": {outcome.value: status.counts[outcome] for outcome in Outcome},
+        "best": None if status.best is None else run_dict(status.best),
+        "pending": [run_dict(run) for run in _pending(runs)],
+        "reasons": dict(status.reasons),
+    }
+    return document | ({"runs": [run_dict(run) for run in runs]} if everything else {})
+
+
+def overview(description: Description) -> Table:
+    """What was understood of a description."""
+    table = _columns()
+    objective = description.objective
+    table.add_row("campaign", f"[bold]{escape(description.name)}[/]", escape(description.note))
+    table.add_row("objective", escape(_goal(description)), escape(objective.note))
+    for described in description.parameters:
+        allowed = described.parameter.allowed + (f" {described.unit}" if described.unit else "")
+        scale = ", on a logarithmic scale" if getattr(described.parameter, "log", False) else ""
+        table.add_row(escape(described.name), escape(allowed + scale), escape(described.note))
+    for text in description.constraints:
+        table.add_row("known limit", escape(text))
+    table.add_row("budget", "open" if description.budget is None else f"{description.budget}")
+    return table
+
+
+def print_suggestions(
+    console: Console, campaign: Campaign, runs: Sequence[Run], options: str
+) -> None:
+    """Each design, why it was chosen, and how to record it."""
+    for run in runs:
+        _say(console, f"[bold]Run {run.number}[/]")
+        console.print(_design(campaign.description, run), highlight=False)
+        for line in _beliefs(campaign, run):
+            _say(console, escape(line))
+        hint(console, "If it works", f"record {run.number} VALUE{options}")
+        hint(console, "If it fails", f"record {run.number} --failed --reason WHY{options}")
+        console.print()
+    status = campaign.status
+    if n_others := status.counts[Outcome.PENDING] - len(runs):
+        were = "suggestion is" if n_others == 1 else "suggestions are"
+        _say(console, f"{n_others} earlier {were} pending: becbo status{options}")
+    if status.n_left == 0:
+        _say(console, f"The budget of {status.budget} experiments is used up.")
+
+
+def print_entry(console: Console, campaign: Campaign, run: Run, verb: str, options: str) -> None:
+    """What stands in a run now."""
+    unit = campaign.description.objective.unit
+    result = number(run.value, unit) if run.value is not None else str(run.result)
+    _say(console, escape(f"{verb}: run {run.number} is {result}; {_best(campaign)}."))
+    _say(console, f"{_progress(campaign)}.")
+    hint(console, "Next", f"suggest{options}")
+
+
+def print_imported(console: Console, numbers: Mapping[str, Sequence[int]], n_known: int) -> None:
+    """What an import did."""
+    for kind, chosen in numbers.items():
+        which = f": {', '.join(map(str, chosen))}" if chosen else ""
+        _say(console, f"{kind} {plural(len(chosen), 'run')}{which}")
+    _say(console, f"{plural(n_known, 'row')} known already, or still pending")
+
+
+def print_status(console: Console, campaign: Campaign, everything: bool) -> None:
+    """Where a campaign stands."""
+    status, runs = campaign.status, campaign.runs
+    _say(console, f"[bold]{escape(campaign.name)}[/]: {escape(_goal(campaign.description))}")
+    _say(console, _progress(campaign))
+    if status.best is not None:
+        _say(console, f"\n{escape(_sentence(_best(campaign)))}")
+        console.print(_design(campaign.description, status.best), highlight=False)
+    if status.reasons:
+        _say(console, "\nWhy experiments failed")
+        reasons = _columns()
+        for reason, count in status.reasons.items():
+            reasons.add_row(f"  {escape(reason) or 'not said'}", str(count))
+        console.print(reasons, highlight=False)
+    for title, shown in (("Pending", _pending(runs)), ("All runs", runs if everything else [])):
+        if shown:
+            _say(console, f"\n{title}")
+            console.print(_table(campaign.description, shown), highlight=False)
+
+
+def hint(console: Console, what: str, command: str) -> None:
+    """The next command, ready to be copied."""
+    _say(console, f"{what}: [bold]becbo {escape(command)}[/]")
+
+
+def _say(console: Console, markup: str) -> None:
+    console.print(markup, highlight=False, soft_wrap=True)
+
+
+def _pending(runs: Iterable[Run]) -> list[Run]:
+    return [run for run in runs if run.outcome is Outcome.PENDING]
+
+
+def _goal(description: Description) -> str:
+    wish = "as small" if description.objective.direction == "minimize" else "as large"
+    return f"{description.objective.heading}, {wish} as possible"
+
+
+def _design(description: Description, run: Run) -> Table:
+    table = _columns()
+    for described in description.parameters:
+        setting = escape(number(run.params[described.name], described.unit))
+        table.add_row(f"  {escape(described.name)}", f"[bold]{setting}[/]", escape(described.note))
+    return table
+
+
+def _beliefs(campaign: Campaign, run: Run) -> list[str]:
+    """Why this design, in plain words."""
+    objective = campaign.description.objective
+    lines = [_sentence(f"{run.remark}.")] if run.remark else []
+    if run.repeats:
+        return [*lines, f"It repeats run {run.repeats[-1]}, which was lost."]
+    if run.believed is None:
+        n = campaign.description.n_initial
+        return [*lines, f"One of the first {n} experiments, which are spread over all settings."]
+    lines.append(f"Chance to work: {percent(run.believed.p_feasible)}")
+    if run.believed.mean is not None and run.believed.std is not None:
+        expected = estimate(run.believed.mean, run.believed.std, objective.unit)
+        lines.append(f"Expected {objective.name} if it works: {expected}; {_best(campaign)}")
+    return lines
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def _best(campaign: Campaign) -> str:
+    best = campaign.status.best
+    if best is None:
+        return "nothing has worked so far"
+    value = number(best.value, campaign.description.objective.unit)
+    return f"best so far: {value} (run {best.number})"
+
+
+def _progress(campaign: Campaign) -> str:
+    status = campaign.status
+    planned = "" if status.budget is None else f" of {status.budget}"
+    worked, failed = status.counts[Outcome.OK], status.counts[Outcome.FAILED]
+    counts = [f"{worked} worked", f"{failed} failed"]
+    for outcome in (Outcome.LOST, Outcome.PENDING):
+        if status.counts[outcome]:
+            counts.append(f"{status.counts[outcome]} {outcome.value}")
+    return f"{status.n_done}{planned} done: {', '.join(counts)}"
+
+
+def _table(description: Description, runs: Sequence[Run]) -> Table:
+    table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
+    headings = [described.heading for described in description.parameters]
+    for heading in ("run", *headings, description.objective.heading, "note"):
+        table.add_column(escape(heading), overflow="fold")
+    for run in runs:
+        params = [number(run.params[name]) for name in description.space.names]
+        result = number(run.value) if run.value is not None else str(run.result)
+        table.add_row(str(run.number), *map(escape, (*params, result, run.note)))
+    return table
+
+
+def _columns() -> Table:
+    return Table(box=None, show_header=False, padding=(0, 2, 0, 0))

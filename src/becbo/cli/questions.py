@@ -1,0 +1,187 @@
+"""The questions of `becbo new`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from rich.console import Console
+from rich.markup import escape
+
+from becbo.campaign.campaign import Campaign, campaigns
+from becbo.campaign.description import Description, Objective, check_name, describe
+from becbo.campaign.tables import parse_number
+from becbo.cli.display import overview
+from becbo.errors import InvalidInput
+
+T = TypeVar("T")
+
+_KINDS = {"n": "number", "w": "whole number", "c": "choice"}
+_DIRECTIONS = {"s": "minimize", "l": "maximize"}
+
+
+def ask(file: str, console: Console) -> tuple[Campaign, Path] | None:
+    """Asks, shows what was understood and creates the campaign and the file that describes it.
+
+    None: the answer to the last question was no.
+    """
+    asking = _Asking(console)
+    console.print("A few questions; Ctrl-C leaves without creating anything.\n")
+    name = asking.until("Name of the campaign:", lambda text: _new_name(text, file))
+    content = {"name": name, "objective": _objective(asking)}
+    content["parameters"] = _parameters(asking, content)
+    _ask_constraints(asking, content)
+    described = asking.until(
+        "How many experiments do you plan (empty: not decided)?",
+        lambda text: describe({**content, "budget": _whole(text) if text else None}),
+    )
+    console.print("\nThis is what I understood:\n")
+    console.print(overview(described), highlight=False)
+    if not asking.until("\nCreate it (yes or no)?", _yes):
+        return None
+    return _create(described, file), yaml_path(name, file)
+
+
+def yaml_path(name: str, file: str) -> Path:
+    """Where the description of a new campaign goes: beside the file that keeps it."""
+    folder = Path() if "://" in file else Path(file).parent
+    plain = re.sub(r"[^\w.-]+", "-", name).strip("-.")
+    return folder / f"{plain or 'campaign'}.yaml"
+
+
+def _create(described: Description, file: str) -> Campaign:
+    """The file first, because it can be taken back."""
+    path = yaml_path(described.name, file)
+    try:
+        with path.open("x", encoding="utf-8") as out:
+            out.write(described.to_yaml())
+    except OSError as error:
+        raise InvalidInput(f"cannot write {path}: {error.strerror}; nothing was created") from error
+    try:
+        return Campaign.create(described, file)
+    except BaseException:
+        path.unlink()
+        raise
+
+
+class _Asking:
+    """Asks again until the answer can be used."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def until(self, question: str, understand: Callable[[str], T]) -> T:
+        while True:
+            try:
+                text = self._console.input(f"{escape(question)} ").strip()
+            except EOFError:
+                raise InvalidInput(
+                    f"the answers ended at {question.strip()!r}; nothing was created"
+                ) from None
+            try:
+                return understand(text)
+            except InvalidInput as error:
+                self.complain(error)
+
+    def complain(self, error: InvalidInput) -> None:
+        self._console.print(f"  [red]{escape(str(error))}[/]", highlight=False, soft_wrap=True)
+
+
+def _new_name(text: str, file: str) -> str:
+    check_name("name", text)
+    if text in campaigns(file):
+        raise InvalidInput(f"{file} has a campaign {text!r} already; choose another name")
+    if (path := yaml_path(text, file)).exists():
+        raise InvalidInput(
+            f"there is a {path} already; choose another name, or leave with Ctrl-C and give "
+            f"`becbo new {path}`"
+        )
+    return text
+
+
+def _objective(asking: _Asking) -> dict[str, str]:
+    name = asking.until("What do you measure?", lambda text: Objective(text).name)
+    unit = asking.until("Its unit (empty: none):", lambda text: Objective(name, text).unit)
+    direction = asking.until("Should it be small or large (s or l)?", _one_of(_DIRECTIONS))
+    return {"name": name, "unit": unit, "direction": direction}
+
+
+def _parameters(asking: _Asking, content: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters one by one; whatever is wrong with one, it is asked for again."""
+    found: dict[str, Any] = {}
+    while True:
+        end = " (empty: no more)" if found else ""
+        name = asking.until(
+            f"Parameter {len(found) + 1}, something you can set. Its name{end}:",
+            lambda text: _new_parameter(text, found),
+        )
+        if not name:
+            return found
+        given = _range(asking)
+        try:
+            describe({**content, "parameters": {**found, name: given}})
+        except InvalidInput as error:
+            asking.complain(error)
+        else:
+            found[name] = given
+
+
+def _new_parameter(text: str, found: Mapping[str, Any]) -> str:
+    if text in found:
+        raise InvalidInput(f"{text!r} is there already; choose another name")
+    if text or not found:
+        check_name("a parameter", text)
+    return text
+
+
+def _range(asking: _Asking) -> dict[str, Any]:
+    kind = asking.until("  Number, whole number or choice (n, w or c)?", _one_of(_KINDS))
+    if kind == "choice":
+        return {"choices": asking.until("  The choices, with commas between:", _choices)}
+    low = asking.until("  Smallest value:", lambda text: parse_number(text, "it"))
+    high = asking.until("  Largest value:", lambda text: parse_number(text, "it"))
+    unit = asking.until("  Its unit (empty: none):", str)
+    return {"low": low, "high": high, "unit": unit, "integer": kind == "whole number"}
+
+
+def _ask_constraints(asking: _Asking, content: dict[str, Any]) -> None:
+    """Adds the limits that are known in advance."""
+
+    def understand(text: str) -> str:
+        if text:
+            describe({**content, "constraints": [*content["constraints"], text]})
+        return text
+
+    content["constraints"] = []
+    while text := asking.until(
+        "A limit you know, such as a + 2*b <= 10 (empty: none):", understand
+    ):
+        content["constraints"].append(text)
+
+
+def _choices(text: str) -> list[str]:
+    return [choice.strip() for choice in text.split(",") if choice.strip()]
+
+
+def _one_of(answers: Mapping[str, str]) -> Callable[[str], str]:
+    """Understands a letter, or a word that begins with it."""
+
+    def understand(text: str) -> str:
+        if (letter := text[:1].lower()) not in answers:
+            raise InvalidInput(f"{text!r}: answer {' or '.join(answers)}")
+        return answers[letter]
+
+    return understand
+
+
+def _yes(text: str) -> bool:
+    return _one_of({"y": "yes", "n": "no"})(text) == "yes"
+
+
+def _whole(text: str) -> int:
+    number = parse_number(text, "it")
+    if not number.is_integer():
+        raise InvalidInput(f"{text!r} is not a whole number")
+    return int(number)

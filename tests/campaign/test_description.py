@@ -1,0 +1,268 @@
+"""Descriptions: what is written down is what comes back, and what is wrong is named."""
+
+import json
+import math
+import string
+from pathlib import Path
+from typing import Any
+
+import pytest
+from descriptions import contents
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from becbo import Categorical, InvalidInput, LinearConstraint, Real
+from becbo.campaign.description import (
+    Description,
+    LabParameter,
+    describe,
+    linear_constraint,
+    read_description,
+)
+from becbo.campaign.notation import parse
+
+EXAMPLE = Path(__file__).parents[2] / "examples/coating.yaml"
+X = {"low": 0, "high": 1}
+steady = settings(deadline=None, derandomize=True, max_examples=60)
+
+
+@steady
+@given(contents())
+def test_round_trips(content: dict[str, Any]) -> None:
+    described = describe(content)
+    assert describe(described.to_dict()) == described
+    assert describe(json.loads(json.dumps(described.to_dict()))) == described
+    assert describe(parse(".yaml", described.to_yaml())) == described
+
+
+def test_what_is_left_out_stays_out() -> None:
+    short = {"name": "a", "parameters": {"x": X}}
+    assert describe(short).to_dict() == short
+
+
+def test_the_example_says_everything() -> None:
+    described = read_description(EXAMPLE)
+    assert [p.heading for p in described.parameters] == [
+        "temperature [°C]",
+        "time [h]",
+        "bias [V]",
+        "layers",
+        "gas",
+    ]
+    assert described.space.parameters[2] == Real("bias", -200, 0, step=10)
+    assert described.space.constraints == (
+        LinearConstraint({"temperature": 1.0, "layers": 10.0}, upper=480.0),
+    )
+    commented = [line for line in EXAMPLE.read_text().splitlines() if line.startswith("# ")]
+    for setting in ("method", "risk", "noisy", "n_initial", "seed"):
+        assert any(line.startswith(f"# {setting}: ") for line in commented)
+
+
+def test_the_same_in_three_notations(tmp_path: Path) -> None:
+    texts = {
+        "a.yaml": "name: a\nparameters: {x: {low: 1e-5, high: 1, log: true}}\nbudget: 010",
+        "a.toml": 'name = "a"\nbudget = 10\n[parameters]\nx = {low = 1e-5, high = 1, log = true}',
+        "a.json": '{"name": "a", "parameters": {"x": {"low": 1e-5, "high": 1, "log": true}},'
+        '"budget": 10}',
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    first, *others = [read_description(tmp_path / name) for name in texts]
+    assert all(other == first for other in others)
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("[on, off]", ("on", "off")),  # not True and False
+        ("[no, dk]", ("no", "dk")),
+        ("[12:30, 2024-01-01]", ("12:30", "2024-01-01")),  # neither 750 nor a date
+        ("[true, false]", (True, False)),
+        ("[1e3, 010, 1.5]", (1000.0, 10, 1.5)),
+        ("['1e3', '010']", ("1e3", "010")),
+    ],
+)
+def test_yaml_means_what_people_think(written: str, read: tuple[Any, ...]) -> None:
+    content = parse(".yaml", f"name: a\nparameters: {{x: {{choices: {written}}}}}")
+    parameter = describe(content).space.parameters[0]
+    assert isinstance(parameter, Categorical)
+    assert parameter.choices == read
+    assert list(map(type, parameter.choices)) == list(map(type, read))
+
+
+def test_an_objective_may_be_a_mere_name() -> None:
+    described = describe({"name": "a", "parameters": {"x": X}, "objective": "yield"})
+    assert (described.objective.name, described.objective.direction) == ("yield", "minimize")
+
+
+def test_python_is_checked_too() -> None:
+    with pytest.raises(InvalidInput, match=r"unit '\\n' may not have line breaks"):
+        LabParameter(Real("x", 0, 1), unit="\n")
+    with pytest.raises(InvalidInput, match="parameters: name at least one"):
+        Description("a", ())
+
+
+@pytest.mark.parametrize(
+    ("text", "constraint"),
+    [
+        ("2*a + b <= 10", LinearConstraint({"a": 2, "b": 1}, upper=10)),
+        ("a >= b", LinearConstraint({"a": 1, "b": -1}, lower=0)),
+        ("1 <= a + b < 3", LinearConstraint({"a": 1, "b": 1}, lower=1, upper=3)),
+        ("3 >= a + 1 >= 1", LinearConstraint({"a": 1}, lower=0, upper=2)),
+        ("-(a - 3)/2 + a < +b*4", LinearConstraint({"a": 0.5, "b": -4}, upper=-1.5)),
+        ("a <= 1e3 + 2*3", LinearConstraint({"a": 1}, upper=1006)),
+        (" `cooling rate` <= 3", LinearConstraint({"cooling rate": 1}, upper=3)),
+        ("2*`in` <= µ", LinearConstraint({"in": 2, "µ": -1}, upper=0)),  # noqa: RUF001
+    ],
+)
+def test_constraints(text: str, constraint: LinearConstraint) -> None:
+    assert linear_constraint(text, ["a", "b", "cooling rate", "in", "µ"]) == constraint
+
+
+@steady
+@given(
+    st.lists(st.tuples(st.sampled_from("+-"), st.integers(1, 9), st.sampled_from("abc1"))),
+    st.lists(st.tuples(st.sampled_from("+-"), st.integers(1, 9), st.sampled_from("abc1"))),
+    st.sampled_from(["<=", ">="]),
+    st.fixed_dictionaries(dict.fromkeys("abc", st.integers(-50, 50))),
+)
+def test_constraints_mean_what_python_means(
+    left: list[tuple[str, int, str]],
+    right: list[tuple[str, int, str]],
+    sign: str,
+    params: dict[str, int],
+) -> None:
+    sides = [" ".join(f"{op} {n}*{x}" for op, n, x in side) or "0" for side in (left, right)]
+    text = f" {sign} ".join(sides)
+    try:
+        constraint = linear_constraint(text, ["a", "b", "c"])
+    except InvalidInput as error:
+        assert "says nothing about a parameter" in str(error)
+    else:
+        assert constraint(params) == eval(text, params.copy())
+
+
+@steady
+@given(st.text(string.ascii_lowercase + string.digits + " <>=+-*/().`,'\"[]{}:", max_size=30))
+def test_any_text_is_a_constraint_or_refused(text: str) -> None:
+    try:
+        linear_constraint(text, ["a", "b"])
+    except InvalidInput as error:
+        assert str(error).startswith("constraint ")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a + c <= 1", r"'c' is not one of the parameters with numbers \(a, b\)"),
+        ("a * b <= 1", "only sums"),
+        ("a <= 1/0", "only sums"),
+        ("a**2 <= 1", "only sums"),
+        ("abs(a) <= 1", "only sums"),
+        ("a + b", "compares nothing"),
+        ("a == b", "<= or with >="),
+        ("0 <= a >= b", "<= or with >="),
+        ("0 <= a <= 1 <= b", "1 <= a"),
+        ("a <= b <= 1", "1 <= a"),
+        ("1 <= 2", "nothing about a parameter"),
+        ("3 <= a <= 1", "lower 3.0 is above upper 1.0"),
+        ("a <= 1" + "0" * 400, "too large"),
+        ("a <= 1e999", "too large"),
+        ("two words <= 1", "backticks"),
+        ("-" * 9000 + "a <= 1", "constraint '---"),
+        (3, "constraint 3"),
+    ],
+)
+def test_constraints_that_cannot_be(text: str, words: str) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        linear_constraint(text, ["a", "b"])
+
+
+def test_a_constraint_on_a_logarithmic_parameter() -> None:
+    content = {
+        "name": "a",
+        "parameters": {"x": {"low": 1, "high": 100, "log": True}, "y": X},
+        "constraints": ["x + y <= 10"],
+    }
+    space = describe(content).space
+    assert space.is_allowed({"x": 9.0, "y": 0.5})
+    assert not space.is_allowed({"x": 9.8, "y": 0.5})
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"name": ""}, "name: give a name"),
+        ({"name": 5}, "name: 5 must be a name; put it in quotes"),
+        ({"name": "a[b]"}, r"'a\[b\]' may not have"),
+        ({"name": "a" * 101}, "longer than 100"),
+        ({"colour": 1}, "unknown 'colour'; it can have name, objective"),
+        ({"parameters": {}}, "parameters: give at least one"),
+        ({"parameters": [1]}, "parameters: give at least one"),
+        ({"parameters": {"x": 5}}, "parameter 'x': 5 must have entries such as `low"),
+        ({"parameters": {True: X}}, "True must be a name; put it in quotes"),
+        ({"parameters": {"Number": X}}, "'Number' is a column of every table"),
+        ({"parameters": {"x": {"low": 0}}}, "'x' needs low and high, or choices"),
+        ({"parameters": {"x": {"low": 0, "high": "hot"}}}, "high = 'hot' is not a number"),
+        ({"parameters": {"x": {"low": 2, "high": 1}}}, r"low 2.0 must be below high 1.0"),
+        ({"parameters": {"x": {**X, "log": True}}}, "needs low > 0"),
+        ({"parameters": {"x": {**X, "log": "yes"}}}, "log 'yes' must be true or false"),
+        ({"parameters": {"x": {**X, "integer": True, "low": 0.5}}}, "low 0.5 must be a whole"),
+        ({"parameters": {"x": {**X, "colour": 1}}}, "unknown 'colour'; it can have low"),
+        ({"parameters": {"x": {**X, "unit": 5}}}, "unit 5 must be a text; put it in quotes"),
+        ({"parameters": {"x": {"choices": "abc"}}}, "choices 'abc' must be a list"),
+        ({"parameters": {"x": {"choices": ["a"]}}}, "at least two choices"),
+        ({"parameters": {"x": {"choices": ["a", None]}}}, "choice None must be a text"),
+        ({"parameters": {"x": {"choices": ["a", " b"]}}}, "choice ' b' may not"),
+        ({"parameters": {"x": {"choices": ["a", math.inf]}}}, "choice inf must be a finite"),
+        ({"parameters": {"x": {"choices": ["1", 1]}}}, r"\['1', 1\] must look different"),
+        ({"parameters": {"x": {"choices": ["a", "\x07b"]}}}, "cannot be printed"),
+        ({"objective": {"direction": "up"}}, "direction 'up' must be minimize or maximize"),
+        ({"objective": {"name": "x"}}, "'x' is a parameter and the objective too"),
+        ({"objective": {"name": "note"}}, "'note' is a column"),
+        ({"objective": 5}, "objective: 5 must have entries"),
+        ({"constraints": "x <= 1"}, "'x <= 1' must be a list"),
+        ({"constraints": ["x <= z"]}, "'z' is not one of the parameters"),
+        ({"budget": 0}, "budget: 0 must be a whole number from 1"),
+        ({"budget": "many"}, "budget: 'many' must be a whole number"),
+        ({"noisy": "a bit"}, "noisy: 'a bit' must be true or false"),
+        ({"method": "magic"}, "method 'magic' does not exist; choose one of edge"),
+        ({"method": 5}, "method: 5 must be a name"),
+        ({"risk": 2}, "risk 2 "),
+        ({"risk": "low"}, "risk 'low' "),
+        ({"note": 5}, "note 5 must be a text"),
+    ],
+)
+def test_descriptions_that_cannot_be(change: dict[str, Any], words: str) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        describe({"name": "a", "parameters": {"x": X}} | change)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("a.yaml", "a: [1", "a.yaml cannot be read: while parsing"),
+        ("a.yaml", "a: 1\na: 2", "a.yaml cannot be read: 'a' stands there twice"),
+        ("a.yaml", "? [1, 2]\n: 3", r"a.yaml cannot be read: "),
+        ("a.yaml", "a: &b [1]\nc: *b", r"begins with \* must be put in quotes"),
+        ("a.yaml", "", "a.yaml: the description: None must have entries"),
+        ("a.yaml", "[" * 5000, "a.yaml cannot be read"),
+        ("a.json", "{'a': 1}", "a.json cannot be read: Expecting property name"),
+        ("a.json", '{"a": 1, "a": 2}', "a.json cannot be read: 'a' stands there twice"),
+        ("a.toml", "a = ", "a.toml cannot be read: Invalid value"),
+        ("a.txt", "", "a.txt: a description must be a .yaml, .yml, .toml, .json file"),
+    ],
+)
+def test_files_that_cannot_be(tmp_path: Path, name: str, text: str, words: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InvalidInput, match=words):
+        read_description(tmp_path / name)
+
+
+def test_a_file_that_is_no_text(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InvalidInput, match="a.yaml cannot be read: 'utf-8' codec"):
+        read_description(tmp_path / "a.yaml")
+    with pytest.raises(InvalidInput, match=r"cannot read .*: Is a directory"):
+        (tmp_path / "b.yaml").mkdir()
+        read_description(tmp_path / "b.yaml")

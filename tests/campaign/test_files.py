@@ -1,0 +1,105 @@
+"""Cells to files and back."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from becbo import InvalidInput
+from becbo.campaign.files import Cell, read_csv, read_table, read_xlsx, write_csv, write_xlsx
+
+texts = st.text("ab1 =+-@'\",;\n\t°µ漢😀", max_size=8).map(str.strip)
+cells = st.one_of(texts, st.floats(-1e306, 1e306), st.integers(-99, 99))
+sheets = st.integers(1, 4).flatmap(
+    lambda width: st.lists(st.lists(cells, min_size=width, max_size=width), min_size=1, max_size=4)
+)
+
+
+def as_text(cell: Cell) -> str:
+    return "" if cell is None else str(cell)
+
+
+@settings(deadline=None, derandomize=True)
+@given(sheets)
+def test_csv_and_back(sheet: list[list[Cell]]) -> None:
+    heading: list[Cell] = [f"column {i}" for i in range(len(sheet[0]))]
+    back = read_csv(write_csv([heading, *sheet]))
+    # A row of one empty cell is an empty line.
+    assert [row or [""] for row in back[1:]] == [list(map(as_text, row)) for row in sheet]
+
+
+@settings(deadline=None, derandomize=True, max_examples=30)
+@given(sheets)
+def test_xlsx_and_back(sheet: list[list[Cell]]) -> None:
+    back = read_xlsx(write_xlsx([["first", "second", "third", "last"], *sheet]))
+    for row, again in zip(sheet, back[1:], strict=False):  # empty rows at the end are gone
+        for cell, twin in zip(row, again, strict=False):
+            if isinstance(cell, float):
+                assert twin == pytest.approx(cell, rel=1e-14)  # Excel keeps 15 digits
+            else:
+                assert (twin or "") == (cell or "")
+
+
+@pytest.mark.parametrize(
+    ("content", "rows"),
+    [
+        ("a,b\n1,2\n", [["a", "b"], ["1", "2"]]),
+        ("a;b\r\n1,5;-2,5e-3\r\n", [["a", "b"], ["1.5", "-2.5e-3"]]),  # a German spreadsheet
+        ("a;b\n1.5;x,y\n", [["a", "b"], ["1.5", "x,y"]]),
+        ("a\tb\n1\t2", [["a", "b"], ["1", "2"]]),
+        ('"a;b;c;d",b\n"1,5",2', [["a;b;c;d", "b"], ["1,5", "2"]]),
+        ("a,b\n\n'=1,'x\n", [["a", "b"], [], ["=1", "'x"]]),
+        ("", []),
+    ],
+)
+def test_csv_of_many_countries(content: str, rows: list[list[str]]) -> None:
+    assert read_csv(content.encode()) == rows
+    assert read_csv(content.encode("utf-8-sig")) == rows
+
+
+def test_csv_of_old_windows() -> None:
+    assert read_csv("T [°C];µ\n1;2".encode("cp1252")) == [["T [°C]", "µ"], ["1", "2"]]
+
+
+def test_excel_reads_the_signs() -> None:
+    assert write_csv([["T [°C]"]]).startswith(b"\xef\xbb\xbf")
+    assert write_csv([["T [K]"]]) == b"T [K]\n"
+
+
+def test_no_formula_leaves_the_house() -> None:
+    evil = "=cmd|' /C calc'!A0"
+    assert write_csv([[evil, -1.5]]) == b"'=cmd|' /C calc'!A0,-1.5\n"
+    book = openpyxl.load_workbook(io.BytesIO(write_xlsx([["a"], [evil]])))
+    assert book.worksheets[0]["A2"].data_type == "s"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.ods", b"", "a.ods: a table must be a .csv or .xlsx file"),
+        ("a.csv", b"a,b\n\0", "this is not a CSV file: it has binary content"),
+        ("a.csv", b'a,b\n"1,2', "the CSV file cannot be read: unexpected end of data"),
+        ("a.xlsx", b"a,b\n1,2", "the xlsx file cannot be read: File is not a zip file"),
+    ],
+)
+def test_files_that_cannot_be(tmp_path: Path, name: str, content: bytes, words: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InvalidInput, match=words):
+        read_table(tmp_path / name)
+    with pytest.raises(
+        InvalidInput,
+        match="cannot read .*: No such file" if "ods" not in name else "a table must be",
+    ):
+        read_table(tmp_path / f"no{name}")
+
+
+def test_without_openpyxl(monkeypatch: pytest.MonkeyPatch) -> None:
+    missing: dict[str, Any] = {"openpyxl": None, "openpyxl.styles": None}
+    for name, module in missing.items():
+        monkeypatch.setitem(__import__("sys").modules, name, module)
+    with pytest.raises(InvalidInput, match=r"pip install 'becbo\[xlsx\]'"):
+        write_xlsx([["a"]])

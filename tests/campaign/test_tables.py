@@ -1,0 +1,315 @@
+"""Spreadsheets in and out: the same runs come back, and nothing is half imported."""
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from coating import COATING, DESIGN, new_campaign, used_campaign
+from descriptions import contents, finite, texts
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from becbo import InvalidInput, Outcome
+from becbo.campaign.campaign import Campaign
+from becbo.campaign.description import Description, describe
+from becbo.campaign.files import Cell, read_csv, read_xlsx
+from becbo.campaign.runs import Result, Run
+from becbo.campaign.tables import (
+    MAX_ROWS,
+    BadTable,
+    content,
+    parameter_value,
+    sort_out,
+    table,
+    understand,
+)
+
+COATED = describe(COATING)
+HEADINGS = ["temperature", "layers", "gas", "hardness"]
+Read = Callable[[bytes], list[list[Cell]]]
+
+
+@st.composite
+def tables_of_runs(draw: st.DrawFn) -> tuple[Description, list[Run]]:
+    description = describe(draw(contents()))
+    space = description.space
+    runs = []
+    for number in range(draw(st.integers(1, 4))):
+        U = draw(st.lists(st.floats(0, 1), min_size=space.dim, max_size=space.dim))
+        params = {
+            p.name: p.decode(U[c]) for p, c in zip(space.parameters, space.columns, strict=True)
+        }
+        ended = draw(st.sampled_from(Outcome))
+        value = draw(finite) if ended is Outcome.OK else None
+        why = draw(texts) if ended in (Outcome.FAILED, Outcome.LOST) else ""
+        runs.append(a_run(number, params, Result(ended, value, why), draw(texts)))
+    return description, runs
+
+
+def is_same(a: Any, b: Any) -> bool:
+    """Up to the 15 digits that Excel keeps."""
+    return a == b or (isinstance(b, float) and math.isclose(a, b, rel_tol=1e-14))
+
+
+def a_run(number: int, params: dict[str, Any], result: Result, note: str = "") -> Run:
+    pending = Result(Outcome.PENDING)
+    return Run(number, params, result, None, "user", note, None, None, number, pending, ())
+
+
+@pytest.mark.parametrize(("suffix", "read"), [(".csv", read_csv), (".xlsx", read_xlsx)])
+@settings(deadline=None, derandomize=True, max_examples=25)
+@given(told=tables_of_runs())
+def test_what_goes_out_comes_back(
+    told: tuple[Description, list[Run]], suffix: str, read: Read
+) -> None:
+    description, runs = told
+    rows = understand(description, read(content(suffix, description, runs)))
+    assert [row.number for row in rows] == [run.number for run in runs]
+    for row, run in zip(rows, runs, strict=True):
+        assert row.params.keys() == run.params.keys()
+        assert all(is_same(row.params[name], value) for name, value in run.params.items())
+        assert is_same(row.result.value, run.value)
+        assert replace(row.result, value=run.value) == run.result
+    assert [row.note for row in rows] == [run.note for run in runs]
+
+
+@pytest.mark.parametrize("name", ["runs.csv", "runs.xlsx"])
+def test_a_colleague_gets_the_same_runs(tmp_path: Path, name: str) -> None:
+    campaign = used_campaign(tmp_path)
+    campaign.record(0, lost="power cut", note='=1+1; "later",\nperhaps')
+    campaign.correct(1, 601.25)
+    campaign.suggest()
+    (tmp_path / "colleague").mkdir()
+    other = new_campaign(tmp_path / "colleague")
+    done = other.import_table(campaign.export(tmp_path / name))
+    assert (len(done.added), len(done.recorded), done.n_known) == (3, 0, 1)  # one is pending
+
+    def facts(runs: Sequence[Run]) -> list[Any]:
+        return [(run.params, run.result, run.note) for run in runs]
+
+    assert facts(other.runs) == facts(campaign.runs[:3])
+    assert other.import_table(tmp_path / name).n_known == 4
+    assert len(other.runs) == 3
+
+
+def test_json_has_everything(tmp_path: Path) -> None:
+    campaign = used_campaign(tmp_path)
+    campaign.correct(1, failed="on second thoughts")
+    written = json.loads(campaign.export(tmp_path / "runs.json").read_text())
+    assert describe(written["description"]) == campaign.description
+    assert [run["outcome"] for run in written["runs"]] == ["pending", "failed", "failed"]
+    assert written["runs"][1]["history"][0]["value"] == 600.0
+
+
+def test_a_filled_in_sheet_records_the_pending_runs(tmp_path: Path) -> None:
+    campaign = used_campaign(tmp_path)
+    campaign.suggest(2)
+    cells = table(campaign.description, campaign.runs)
+    sheet = [[*row] for row in cells if row[0] in ("number", 0, 3, 4)]
+    result = cells[0].index("hardness [HV]")
+    for row, text in zip(sheet[1:], (640.0, "failed", "lost"), strict=True):
+        row[result], row[result + 1] = text, None
+    sheet[2][result + 2] = "peeled off"
+    campaign.record(4, lost=True)  # by somebody else, meanwhile
+    sheet = [row[:-3] for row in sheet]
+    sheet[1][0] = None  # the number got lost; the design tells
+    done = campaign.import_cells(sheet)
+    assert ([r.number for r in done.recorded], done.added, done.n_known) == ([0, 3], [], 1)
+    assert [str(run.result) for run in campaign.runs] == [
+        "640",
+        "600",
+        "failed (cracked)",
+        "failed (peeled off)",
+        "lost",
+    ]
+
+
+def test_an_old_export_does_no_harm(tmp_path: Path) -> None:
+    campaign = used_campaign(tmp_path)
+    old = table(campaign.description, campaign.runs)
+    campaign.record(0, 700)
+    assert campaign.import_cells(old).n_known == 3  # where run 0 is pending still
+
+
+def test_repeated_experiments_stay_repeated(tmp_path: Path) -> None:
+    campaign = new_campaign(tmp_path)
+    twice: list[list[Cell]] = [[*HEADINGS], *[[200.0, 2, "argon", 600.0]] * 2]
+    assert len(campaign.import_cells(twice).added) == 2
+    assert campaign.import_cells(twice).n_known == 2
+    assert len(campaign.import_cells([*twice, twice[-1]]).added) == 1
+
+
+@pytest.mark.parametrize(
+    ("headings", "is_fine"),
+    [
+        ("temperature [°C],layers,gas,hardness [HV]", True),
+        ("temperature (°C),layers,gas,hardness (HV)", True),
+        ("temperature [℃],layers,gas,hardness", True),  # one sign for the same
+        ("gas,hardness,layers,temperature[°C],,Note,NUMBER,believed value", True),
+        ("temperature [K],layers,gas,hardness", False),
+        ("temperature,layers [1],gas,hardness", False),
+    ],
+)
+def test_units(headings: str, is_fine: bool) -> None:
+    names = headings.split(",")
+    values = {"t": 200, "l": 2, "g": "argon", "h": 600}
+    row = [values.get(name[:1]) for name in names]
+    if is_fine:
+        assert understand(COATED, [names, row])[0].params == DESIGN
+    else:
+        with pytest.raises(InvalidInput, match="here; convert it first"):
+            understand(COATED, [names, row])
+
+
+def test_names_with_brackets_and_names_within_names() -> None:
+    parameter = {"low": 0, "high": 1}
+    names = ["rate", "rate (slow)", "rate (slow) of flow"]
+    description = describe(
+        {
+            "name": "a",
+            "parameters": {name: {**parameter, "unit": "m/(s [x])"} for name in names},
+        }
+    )
+    run = a_run(0, dict(zip(names, (0.1, 0.2, 0.3), strict=True)), Result(Outcome.OK, 1.0))
+    assert understand(description, table(description, [run]))[0].params == run.params
+
+
+@pytest.mark.parametrize(
+    ("cells", "result"),
+    [
+        ((600, None), Result(Outcome.OK, 600.0)),
+        (("6e2", "ok"), Result(Outcome.OK, 600.0)),
+        ((600, "pending"), Result(Outcome.OK, 600.0)),  # somebody filled in the value only
+        ((None, None), Result(Outcome.FAILED, None, "why")),
+        (("", "failed"), Result(Outcome.FAILED, None, "why")),
+        (("FAILED", None), Result(Outcome.FAILED, None, "why")),
+        (("failed", "pending"), Result(Outcome.FAILED, None, "why")),
+        (("lost", None), Result(Outcome.LOST, None, "why")),
+        ((None, "lost"), Result(Outcome.LOST, None, "why")),
+        ((None, "pending"), Result(Outcome.PENDING)),
+    ],
+)
+def test_what_cells_mean(cells: tuple[Cell, Cell], result: Result) -> None:
+    row = [200, 2, "argon", *cells, "why"]
+    assert understand(COATED, [[*HEADINGS, "outcome", "reason"], row])[0].result == result
+
+
+BAD_ROWS = [
+    ("hot,2,argon,600,,", r"temperature \(100 .. 500\) = 'hot' is not a number"),
+    ("'1,5',2,argon,600,,", ".* write a decimal point, not a comma"),
+    ("900,2,argon,600,,", "temperature = 900.0 is outside 100 .. 500"),
+    (",2,argon,600,,", "temperature is empty; allowed: 100 .. 500"),
+    ("200,2.5,argon,600,,", "layers = 2.5 is not a whole number"),
+    ("200,2,helium,600,,", "gas = 'helium' is not one of 'argon', 'nitrogen'"),
+    ("200,2,argon,hard,,", "hardness = 'hard' is not a number"),
+    ("200,2,argon,inf,,", "hardness = 'inf' is not a finite number"),
+    ("200,2,argon,600,broken,", "outcome 'broken' must be pending, ok, failed, lost"),
+    ("200,2,argon,600,failed,", "outcome 'failed', but hardness is 600; clear one"),
+    ("200,2,argon,,ok,", "outcome 'ok', but hardness is empty; give the value"),
+    ("200,2,argon,600,,1.5", "number '1.5' must be the whole number of a run"),
+    ("200,2,argon,600,,first", "number 'first' must be the whole number of a run"),
+    ("200,2,argon,600,,99", "there is no run 99; leave the number empty"),
+    ("300,2,argon,600,,1", "run 1 has other parameters here"),
+    ("200,2,argon,610,,1", "run 1 is recorded as 600, not 610; correct it instead"),
+    ("200,2,argon,600,,,7", "'7' stands beyond the last column"),
+]
+
+
+@pytest.mark.parametrize(("row", "words"), BAD_ROWS)
+def test_bad_rows(tmp_path: Path, row: str, words: str) -> None:
+    campaign = used_campaign(tmp_path)
+    before = campaign.runs
+    text = "\n".join(["temperature,layers,gas,hardness,outcome,number", "210,3,argon,620,,", row])
+    (tmp_path / "a.csv").write_text(text.replace("'", '"'))
+    with pytest.raises(BadTable, match=f"because of 1 row:\n  line 3: {words}"):
+        campaign.import_table(tmp_path / "a.csv")
+    assert campaign.runs == before
+
+
+def test_every_bad_row_is_reported() -> None:
+    good: list[Cell] = [200, 2, "argon", 600, None]
+    rows: list[list[Cell]] = [
+        [*HEADINGS, "number"],
+        good,
+        ["hot", 9, "helium", "hard", "x"],
+        [None] * 5,
+        [200, 2, "argon", 600, 1],
+        good,
+        [200, 2, "argon", 600, 1.0],
+    ]
+    with pytest.raises(BadTable, match="because of 3 rows") as caught:
+        understand(COATED, rows)
+    assert [problem.line for problem in caught.value.problems] == [3] * 5 + [5, 7]
+    assert str(caught.value.problems[-1]) == "line 7: number 1 stands in more than one line"
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        ([], "the table is empty"),
+        ([[None, ""]], "the table is empty: its first line must name the columns"),
+        ([HEADINGS], "headings but no rows"),
+        ([HEADINGS, [None] * 4], "headings but no rows"),
+        ([[*HEADINGS, "colour"]], "column 'colour' is unknown; the columns can be temperature"),
+        ([HEADINGS[1:]], "no column 'temperature'"),
+        ([HEADINGS[:-1]], "no column 'hardness'"),
+        ([[*HEADINGS, "gas"]], "column 'gas' stands there twice"),
+        ([[*HEADINGS, "note", "Note"]], "column 'Note' stands there twice"),
+        ([HEADINGS] + [[200, 2, "argon", 600]] * (MAX_ROWS + 1), "has 1001 rows; split it"),
+    ],
+)
+def test_tables_that_cannot_be(cells: list[list[Cell]], words: str) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        understand(COATED, cells)
+
+
+def test_numbers_of_another_campaign() -> None:
+    rows = understand(COATED, [[*HEADINGS, "number"], [200, 2, "argon", 600, 17]])
+    assert sort_out(rows, []).to_add == rows
+    with pytest.raises(BadTable, match="there is no run 17"):
+        sort_out(rows, [a_run(0, {**DESIGN, "layers": 3}, Result(Outcome.OK, 1.0))])
+
+
+def test_a_pending_run_is_recorded_once() -> None:
+    pending = a_run(0, DESIGN, Result(Outcome.PENDING))
+    rows = understand(COATED, [HEADINGS, *[[200, 2, "argon", 600]] * 2])
+    todo = sort_out(rows, [pending])
+    assert (todo.to_record, todo.to_add) == ([(pending, rows[0])], [rows[1]])
+    done = replace(pending, result=Result(Outcome.OK, 600.0))
+    assert sort_out(rows, [done]).to_add == [rows[1]]
+
+
+def test_choices_that_are_no_texts() -> None:
+    content = {"name": "a", "parameters": {"x": {"choices": [2, 1.5, True, "no"]}}}
+    parameter = describe(content).space.parameters[0]
+    typed: dict[Cell, Any] = {"2": 2, 2.0: 2, "1.5": 1.5, "True": True, "no": "no"}
+    assert [parameter_value(parameter, cell) for cell in typed] == list(typed.values())
+
+
+def test_exports_that_cannot_be(tmp_path: Path) -> None:
+    campaign = new_campaign(tmp_path)
+    with pytest.raises(InvalidInput, match=r"must be a .csv, .xlsx, .json file, not '.pdf'"):
+        campaign.export(tmp_path / "runs.pdf")
+    with pytest.raises(InvalidInput, match="cannot write .*: No such file or directory"):
+        campaign.export(tmp_path / "nowhere/runs.csv")
+
+
+def test_an_import_that_was_killed_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    campaign = new_campaign(tmp_path)
+    sheet: list[list[Cell]] = [[*HEADINGS], *([t, 2, "argon", 600.0] for t in (200, 210, 220))]
+    write = Campaign._write
+
+    def killed(self: Campaign, params: dict[str, Any], *rest: Any) -> int:
+        if params["temperature"] == 220:
+            raise KeyboardInterrupt
+        return write(self, params, *rest)
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(Campaign, "_write", killed)
+        campaign.import_cells(sheet)
+    done = campaign.import_cells(sheet)
+    assert (len(done.added), done.n_known, len(campaign.runs)) == (1, 2, 3)

@@ -1,0 +1,466 @@
+"""The commands for people who run experiments, as they meet them."""
+
+import io
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import optuna
+import pytest
+from coating import COATING, DESIGN, new_campaign, used_campaign
+from commands import Done
+
+from becbo.campaign.campaign import FILE, Campaign
+from becbo.campaign.description import describe, read_description
+from becbo.cli import lab
+
+Becbo = Callable[..., Done]
+EXAMPLE = Path(__file__).parents[2] / "examples/coating.yaml"
+COMMANDS = ("new", "suggest", "record", "correct", "undo", "add", "import", "export", "status")
+RUN = {"number", "params", "outcome", "value", "reason", "note", "origin", "believed",
+       "suggested", "recorded", "history"}  # fmt: skip
+ANSWERS = """\
+steel coating
+hardness
+HV
+large
+temperature
+n
+100
+500
+°C
+layers
+whole
+1
+6
+
+gas
+c
+argon, nitrogen
+
+temperature + 10*layers <= 480
+
+20
+yes
+"""
+
+
+@pytest.fixture(autouse=True)
+def _no_file_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("BECBO_FILE", raising=False)
+
+
+@pytest.fixture
+def answer(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Types answers to the questions that follow."""
+    return lambda text: monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+
+
+def said_json(done: Done) -> Any:
+    assert (done.code, done.err) == (0, "")
+    return json.loads(done.out)
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_help_has_an_example(command: str, becbo: Becbo) -> None:
+    done = becbo(command, "--help")
+    assert done.code == 0
+    assert f"Example: becbo {command}" in done.out
+
+
+def test_a_campaign_from_the_first_to_the_last_command(becbo: Becbo, tmp_path: Path) -> None:
+    done = becbo("new", str(EXAMPLE))
+    assert (done.code, done.err) == (0, "")
+    assert "150 .. 450 °C" in done.out and "becbo suggest" in done.out
+    done = becbo("suggest", "-n", "2")
+    assert "temperature  272.985 °C" in done.out
+    assert "One of the first 10 experiments" in done.out
+    assert "becbo record 0 VALUE" in done.out and "becbo record 1 --failed" in done.out
+    assert done.err == ""
+    done = becbo("record", "0", "-1.5", "--note", "-5 % humidity")
+    assert "run 0 is -1.5 HV; best so far: -1.5 HV (run 0)" in done.out
+    done = becbo("record", "1", "--failed", "--reason", "peeled [red]off")
+    assert "run 1 is failed (peeled [red]off)" in done.out
+    assert "2 of 40 done: 1 worked, 1 failed." in done.out
+    arguments = ["temperature=200", "time=2", "bias=-50", "layers=2", "gas=argon", "-3e2"]
+    assert "run 2 is -300 HV" in becbo("add", *arguments).out
+    assert "Corrected: run 2 is 700 HV; best" in becbo("correct", "2", "700").out
+    assert "Taken back: run 2 is -300 HV" in becbo("undo").out
+    assert becbo("export", "runs.csv").out == "3 runs written to runs.csv\n"
+    done = becbo("import", "runs.csv")
+    assert "added 0 runs" in done.out and "3 rows known already" in done.out
+    done = becbo("status", "--all")
+    for words in (
+        "3 of 40 done: 2 worked, 1 failed",
+        "Best so far: -1.5 HV (run 0)",
+        "peeled [red]off  1",
+        "temperature [°C]",
+        "-5 % humidity",
+    ):
+        assert words in done.out
+    assert done.err == ""
+
+
+def test_suggestions_in_plain_words(becbo: Becbo, tmp_path: Path) -> None:
+    campaign = used_campaign(tmp_path)
+    campaign.record(0, 612.5)
+    for layers in (3, 4):
+        campaign.add({**DESIGN, "layers": layers}, 600 + layers)
+    campaign.suggest()
+    done = becbo("suggest")
+    assert re.search(r"Chance to work: (\d+|under 1|over 99) %", done.out)
+    assert re.search(r"Expected hardness if it works: \S+ ± \S+ HV; best", done.out)
+    assert "; best so far: 612.5 HV (run 0)" in done.out
+    assert "1 earlier suggestion is pending: becbo status\n" in done.out
+
+
+def test_lost_runs_come_back(becbo: Becbo, tmp_path: Path) -> None:
+    used_campaign(tmp_path)
+    done = becbo("record", "0", "--lost", "--reason", "power cut")
+    assert "run 0 is lost (power cut)" in done.out
+    assert "It repeats run 0, which was lost." in becbo("suggest").out
+
+
+def test_a_used_up_budget(becbo: Becbo, tmp_path: Path) -> None:
+    campaign = Campaign.create({**COATING, "budget": 1}, tmp_path / "becbo.db")
+    campaign.add(DESIGN, 5)
+    assert "The budget of 1 experiments is used up." in becbo("suggest").out
+
+
+def test_nothing_yet(becbo: Becbo, tmp_path: Path) -> None:
+    new_campaign(tmp_path)
+    done = becbo("status")
+    assert done.out == (
+        "coating: hardness [HV], as large as possible\n0 of 20 done: 0 worked, 0 failed\n"
+    )
+    document = said_json(becbo("status", "--json"))
+    assert (document["best"], document["pending"], document["left"]) == (None, [], 20)
+
+
+def test_json(becbo: Becbo, tmp_path: Path) -> None:
+    used_campaign(tmp_path)
+    status = said_json(becbo("status", "--json"))
+    assert set(status) == {"campaign", "objective", "budget", "left", "counts", "best", "pending",
+                           "reasons"}  # fmt: skip
+    assert status["counts"] == {"pending": 1, "ok": 1, "failed": 1, "lost": 0}
+    assert status["objective"] == {"name": "hardness", "unit": "HV", "direction": "maximize"}
+    assert (status["left"], status["reasons"]) == (18, {"cracked": 1})
+    assert set(status["best"]) == set(status["pending"][0]) == RUN
+    suggested = said_json(becbo("suggest", "-n", "2", "--json"))
+    assert [run["number"] for run in suggested["runs"]] == [3, 4]
+    assert set(suggested) == {"runs"} and set(suggested["runs"][0]) == RUN
+    for arguments, value, outcome in (
+        (["record", "0", "-0.5"], -0.5, "ok"),
+        (["correct", "0", "--failed"], None, "failed"),
+        (["undo", "0"], -0.5, "ok"),
+        (["add", "temperature=150", "layers=1", "gas=argon", "7"], 7.0, "ok"),
+    ):
+        run = said_json(becbo(*arguments, "--json"))
+        assert set(run) == RUN and (run["value"], run["outcome"]) == (value, outcome)
+    assert set(run["params"]) == {"temperature", "layers", "gas"}
+    (tmp_path / "a.csv").write_text("temperature,layers,gas,hardness\n150,1,argon,7\n160,1,argon,")
+    imported = said_json(becbo("import", "a.csv", "--json"))
+    assert imported == {"added": [len(optuna_trials(tmp_path)) - 1], "recorded": [], "known": 1}
+    assert len(said_json(becbo("status", "--all", "--json"))["runs"]) == 7
+
+
+def optuna_trials(folder: Path) -> list[Any]:
+    return optuna.load_study(study_name=None, storage=f"sqlite:///{folder}/becbo.db").trials
+
+
+def test_where_the_campaign_is(
+    becbo: Becbo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "my lab").mkdir()
+    used_campaign(tmp_path / "my lab")
+    assert lab.FILE == FILE
+    where = "my lab/becbo.db"
+    done = becbo("suggest", "-f", where, "-c", "coating")
+    assert "becbo record 3 VALUE -f 'my lab/becbo.db' -c coating" in done.out
+    monkeypatch.setenv("BECBO_FILE", where)
+    assert "becbo record 4 VALUE\n" in becbo("suggest").out
+    (tmp_path / "other.json").write_text(json.dumps({**COATING, "name": "other"}))
+    assert "becbo suggest -c other" in becbo("new", "other.json").out
+    assert "other: hardness" in becbo("status", "-c", "other").out
+
+
+def test_questions(becbo: Becbo, tmp_path: Path, answer: Callable[[str], None]) -> None:
+    answer(ANSWERS)
+    done = becbo("new")
+    assert (done.code, done.err) == (0, "")
+    campaign = Campaign.open(tmp_path / "becbo.db")
+    content = {
+        **COATING,
+        "name": "steel coating",
+        "constraints": ["temperature + 10*layers <= 480"],
+    }
+    del content["n_initial"]
+    assert campaign.description == describe(content)
+    assert "The description, to share: steel-coating.yaml" in done.out
+    assert read_description(tmp_path / "steel-coating.yaml") == campaign.description
+    assert "100 .. 500 °C" in done.out and "becbo suggest" in done.out
+
+
+def test_questions_are_asked_again(
+    becbo: Becbo, tmp_path: Path, answer: Callable[[str], None]
+) -> None:
+    new_campaign(tmp_path)
+    (tmp_path / "taken.yaml").touch()
+    wrong = [
+        ("steel coating\n", "coating\ntaken\n[x]\n\nsteel coating\n"),
+        ("hardness\n", "note\nhardness\n"),
+        ("large\n", "up\nlarge\n"),
+        ("temperature\nn\n100\n500\n", "\nhardness\nn\n1\n2\n\ntemperature\nx\nn\n500\n1e2\n\n"
+                                       "temperature\nn\n1,5\n100\n500\n"),
+        ("layers\nw", "temperature\nlayers\nw"),
+        ("argon, nitrogen\n", "argon\ngas\nc\nargon, nitrogen\n"),
+        ("temperature + 10", "temperature + gas <= 3\ntemperature + 10"),
+        ("20\n", "many\n0\n2.5\n20\n"),
+    ]  # fmt: skip
+    text = ANSWERS
+    for right, more in wrong:
+        assert right in text
+        text = text.replace(right, more, 1)
+    answer(text)
+    done = becbo("new")
+    assert (done.code, done.err) == (0, "")
+    for words in (
+        "has a campaign 'coating' already",
+        "there is a taken.yaml already",
+        "may not have [ ]",
+        "name: give a name",
+        "'note' is a column of every table",
+        "'up': answer s or l",
+        "a parameter: give a name",
+        "'hardness' is a parameter and the objective too",
+        "'x': answer n or w or c",
+        "low 500.0 must be below high 100.0",
+        "write a decimal point, not a comma",
+        "'temperature' is there already",
+        "needs at least two choices",
+        "'gas' is not one of the parameters with numbers",
+        "'many' is not a number",
+        "budget: 0 must be a whole number",
+        "'2.5' is not a whole number",
+    ):
+        assert words in done.out, words
+    assert Campaign.open("becbo.db", "steel coating").description.budget == 20
+
+
+@pytest.mark.parametrize("n_lines", [0, 1, 5, 8, 19, 20])
+def test_questions_that_are_not_answered(
+    becbo: Becbo, tmp_path: Path, answer: Callable[[str], None], n_lines: int
+) -> None:
+    answer("".join(ANSWERS.splitlines(keepends=True)[:n_lines]))
+    done = becbo("new")
+    assert done.code == 2
+    assert re.search("the answers ended at '.*'; nothing was created", done.err)
+    assert everything(tmp_path) == {}
+
+
+def test_no_is_no(becbo: Becbo, tmp_path: Path, answer: Callable[[str], None]) -> None:
+    answer(ANSWERS.replace("yes", "no"))
+    done = becbo("new")
+    assert done.code == 0 and "Nothing was created." in done.out
+    assert everything(tmp_path) == {}
+
+
+def test_new_leaves_nothing_half_done(
+    becbo: Becbo,
+    tmp_path: Path,
+    answer: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answer(ANSWERS)
+    assert becbo("new", "-f", "becbo.txt").code == 2  # found out at the very end
+    answer(ANSWERS)
+    monkeypatch.setattr(Campaign, "create", interrupt)
+    assert becbo("new").code == 130
+    assert everything(tmp_path) == {}
+
+
+def interrupt(*arguments: object, **options: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_ctrl_c(becbo: Becbo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    used_campaign(tmp_path)
+    before = everything(tmp_path)
+    monkeypatch.setattr(Campaign, "suggest", interrupt)
+    assert becbo("suggest").code == 130
+    assert everything(tmp_path) == before
+
+
+def test_a_storage_that_breaks(
+    becbo: Becbo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used_campaign(tmp_path)
+
+    def broken(*arguments: object, **options: object) -> None:
+        raise optuna.exceptions.StorageInternalError from OSError("disk full")
+
+    monkeypatch.setattr(Campaign, "record", broken)
+    done = becbo("record", "0", "1")
+    assert (done.code, done.err) == (2, "error: cannot use becbo.db: disk full\n")
+
+
+def test_logs_are_left_as_they_were(becbo: Becbo, tmp_path: Path) -> None:
+    used_campaign(tmp_path)
+    optuna.logging.set_verbosity(optuna.logging.INFO)
+    assert becbo("suggest").err == ""
+    assert optuna.logging.get_verbosity() == optuna.logging.INFO
+
+
+def test_completion(tmp_path: Path) -> None:
+    """What a shell asks for when somebody types `becbo sug` and the tabulator."""
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import sys; from becbo.cli import main\nsys.argv = ['becbo']; main()",
+        ],
+        env={"_BECBO_COMPLETE": "complete_bash", "COMP_WORDS": "becbo sug", "COMP_CWORD": "1"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout.split() == ["suggest"], done.stderr
+
+
+# Arguments -> what the message says. Beforehand: run 0 is pending, run 1 is 600, run 2 failed.
+ADD = ["temperature=300", "layers=2", "gas=argon"]
+BAD_COMMANDS: list[tuple[list[str], str]] = [
+    (["record", "99", "1"], "there is no run 99; `becbo status` lists them"),
+    (["record", "-1", "1"], "there is no run -1"),
+    (["record", "x", "1"], "'x' is not the number of a run; `becbo status --all` lists them"),
+    (["record"], "(?i)Missing argument 'number'"),
+    (["record", "0"], "got no result; give exactly one of VALUE, --failed and --lost"),
+    (["record", "0", "1", "--failed"], "got 1 and --failed; give exactly one"),
+    (["record", "0", "--failed", "--lost"], "got --failed and --lost; give exactly one"),
+    (["record", "0", "good"], "VALUE = 'good' is not a number; use --failed if"),
+    (["record", "0", "nan"], "VALUE = 'nan' is not a finite number; use --failed if"),
+    (["record", "0", "-inf"], "VALUE = '-inf' is not a finite number"),
+    (["record", "0", "1,5"], "'1,5' is not a number; write a decimal point"),
+    (["record", "0", "1", "2"], r"unexpected extra argument.* \(2\)"),
+    (["record", "0", "1", "--reason", "hot"], "--reason 'hot' goes with --failed or --lost"),
+    (["record", "0", "--fialed"], "No such option: --fialed .*--failed"),
+    (["record", "1", "5"], "run 1 is recorded already: 600; correct it instead"),
+    (["correct", "0", "5"], "run 0 has no entry to correct; record it"),
+    (["correct", "1"], "got no result"),
+    (["undo", "0"], "run 0 has no entry to take back"),
+    (["undo", "99"], "there is no run 99"),
+    (["add"], "Missing argument"),
+    (["add", *ADD[:2], "5"], "gas is missing: add gas=VALUE"),
+    (["add", *ADD], "got no result"),
+    (["add", *ADD, "5", "6"], "got 5 and 6; give one result, settings as NAME=VALUE"),
+    (["add", *ADD, "time=5", "6"], "'time=5': the parameters are temperature, layers, gas"),
+    (["add", *ADD, "layers=3", "6"], "'layers=3': layers is given twice"),
+    (["add", "temperature=900", *ADD[1:], "6"], "temperature = 900.0 is outside 100 .. 500"),
+    (["add", "temperature=", *ADD[1:], "6"], "temperature is empty; allowed: 100 .. 500"),
+    (["add", "temperature=hot", *ADD[1:], "6"], r"temperature \(100 .. 500\) = 'hot' is not a"),
+    (["add", *ADD[:2], "gas=helium", "6"], "gas = 'helium' is not one of 'argon', 'nitrogen'"),
+    (["suggest", "-n", "0"], "experiments 0 must be a whole number of at least 1"),
+    (["suggest", "-n", "two"], "Invalid value for '-n'"),
+    (["status", "-c", "nope"], "has no campaign 'nope'; it has coating"),
+    (["status", "-f", "missing.db"], "there is no file missing.db; make a campaign with `becbo"),
+    (["status", "-f", "notes.txt"], "notes.txt: a file name must end in .db, .sqlite"),
+    (["status", "-f", "broken.db"], "cannot open .*broken.db: file is not a database"),
+    (["status", "-f", "oracle://x"], "use postgresql:// or mysql://"),
+    (["export", "runs.pdf"], "must be a .csv, .xlsx, .json file, not '.pdf'"),
+    (["export", "notes.txt"], "notes.txt exists already; choose another name, or add --overwrite"),
+    (["export", "nowhere/a.csv"], "cannot write nowhere/a.csv: No such file or directory"),
+    (["import", "missing.csv"], "cannot read missing.csv: No such file or directory"),
+    (["import", "notes.txt"], "notes.txt: a table must be a .csv or .xlsx file"),
+    (["new", "missing.yaml"], "cannot read missing.yaml: No such file or directory"),
+    (["new", "notes.txt"], "notes.txt: a description must be a .yaml, .yml, .toml, .json file"),
+    (["new", "again.json"], "becbo.db has 'coating' already; choose another name"),
+    (["new", "other.json", "-f", "no/becbo.db"], "there is no folder no for becbo.db; make it"),
+    (["new", "other.json", "-f", "notes.txt"], "notes.txt: a file name must end in .db"),
+]
+
+# Descriptions, given to `becbo new`.
+BAD_DESCRIPTIONS: list[tuple[str, str, str]] = [
+    ("a.yaml", "name: a", "a.yaml: parameters: give at least one"),
+    ("a.yaml", "name: a\nparameters: {x: {low: 1}}", "'x' needs low and high, or choices"),
+    ("a.yaml", "name: a\nparameters: {x: {low: 1, high: hot}}", "high = 'hot' is not a number"),
+    ("a.yaml", "name: a\nparameters: {x: {low: 9, high: 1}}", "low 9.0 must be below high 1.0"),
+    ("a.yaml", "name: a\nparameters: {note: {low: 0, high: 1}}", "'note' is a column of every"),
+    ("a.yaml", "name: a\nparameters: {x: {low: 0, high: 1}}\nbudged: 4", "unknown 'budged'"),
+    ("a.yaml", "name: a\nparameters: {x: {low: 0, high: 1}}\nbudget: 0", "budget: 0 must be"),
+    ("a.yaml", "name: a\nparameters: {x: {low: 0, high: 1}}\nconstraints: [y <= 1]",
+     "'y' is not one of the parameters with numbers"),
+    ("a.yaml", "name: a\nparameters: {x: {low: 0, high: 1}}\nconstraints: [x >= 2]",
+     "no design that satisfies the known constraints"),
+    ("a.yaml", "name: [a", "a.yaml cannot be read: while parsing"),
+    ("a.yaml", "name: a\nname: b", "'name' stands there twice"),
+    ("a.toml", "name = a", "a.toml cannot be read: Invalid value"),
+    ("a.json", "{", "a.json cannot be read: Expecting property name"),
+]  # fmt: skip
+
+# Tables, given to `becbo import`.
+BAD_TABLES: list[tuple[str, str, str]] = [
+    ("a.csv", "", "the table is empty"),
+    ("a.csv", "temperature,layers,gas,hardness", "headings but no rows"),
+    ("a.csv", "temperature,layers,gas", "no column 'hardness'"),
+    ("a.csv", "temperature,layers,gas,hardness,time", "column 'time' is unknown; the columns"),
+    ("a.csv", "temperature [K],layers,gas,hardness", "temperature is in °C here; convert it"),
+    ("a.csv", "temperature;layers;gas;hardness\n1,5;2;argon;600",
+     "because of 1 row:\n  line 2: temperature = 1.5 is outside 100 .. 500"),
+    ("a.csv", "temperature,layers,gas,hardness\n200,2,argon,5\n,2,argon,5\n200,9,argon,x",
+     "because of 2 rows:\n  line 3: temperature is empty.*\n  line 4: layers = 9.0 is outside.*\n"
+     "  line 4: hardness = 'x' is not a number"),
+    ("a.csv", "number,temperature,layers,gas,hardness\n1,200,2,argon,601",
+     "line 2: run 1 is recorded as 600, not 601; correct it instead"),
+    ("a.csv", "number,temperature,layers,gas,hardness\n9,200,2,argon,601",
+     "line 2: there is no run 9; leave the number empty"),
+    ("a.csv", 'temperature,"lay', "the CSV file cannot be read"),
+    ("a.xlsx", "temperature,layers", "the xlsx file cannot be read: File is not a zip file"),
+]  # fmt: skip
+
+
+def check_refused(done: Done, words: str, folder: Path, before: dict[str, bytes]) -> None:
+    assert (done.code, done.out) == (2, "")
+    message = re.sub(r"[│╭╮╰╯─]", "", done.err)
+    assert re.search(words, message), message
+    assert "Traceback" not in done.err
+    assert everything(folder) == before
+
+
+@pytest.mark.parametrize(("arguments", "words"), BAD_COMMANDS, ids=str)
+def test_bad_commands(arguments: list[str], words: str, becbo: Becbo, tmp_path: Path) -> None:
+    used_campaign(tmp_path)
+    (tmp_path / "notes.txt").write_text("milk")
+    (tmp_path / "broken.db").write_text("not a database" * 100)
+    (tmp_path / "again.json").write_text(json.dumps(COATING))
+    (tmp_path / "other.json").write_text(json.dumps({**COATING, "name": "other"}))
+    before = everything(tmp_path)
+    check_refused(becbo(*arguments), words, tmp_path, before)
+
+
+@pytest.mark.parametrize(("name", "text", "words"), BAD_DESCRIPTIONS)
+def test_bad_descriptions(name: str, text: str, words: str, becbo: Becbo, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    check_refused(becbo("new", name), words, tmp_path, {name: text.encode()})
+
+
+@pytest.mark.parametrize(("name", "text", "words"), BAD_TABLES)
+def test_bad_tables(name: str, text: str, words: str, becbo: Becbo, tmp_path: Path) -> None:
+    used_campaign(tmp_path)
+    (tmp_path / name).write_text(text)
+    before = everything(tmp_path)
+    check_refused(becbo("import", name), words, tmp_path, before)
+
+
+def test_several_campaigns(becbo: Becbo, tmp_path: Path) -> None:
+    Campaign.create({**COATING, "name": "other"}, new_campaign(tmp_path).where)
+    before = everything(tmp_path)
+    words = "becbo.db has several campaigns: coating, other; name one"
+    check_refused(becbo("status"), words, tmp_path, before)

@@ -1,0 +1,50 @@
+"""Every block of the README and of the guides runs, in order: Python as one program, commands."""
+
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from commands import Done
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=lambda p: p.name)
+def test_python_blocks_run(page: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", "\n".join(blocks(page, "python"))],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "console")], ids=lambda p: p.name)
+def test_commands_run(page: Path, becbo: Callable[..., Done], tmp_path: Path) -> None:
+    """Lines that begin with `$ becbo`; files that a page shows before are written first."""
+    for name, content in re.findall(
+        r"`([\w.-]+\.(?:yaml|csv))`:\n\n```\w*\n(.*?)```", page.read_text(), re.DOTALL
+    ):
+        Path(name).write_text(content)
+    for block in blocks(page, "console"):
+        for line in re.findall(r"^\$ becbo (.*)$", block, re.MULTILINE):
+            done = becbo(*shlex.split(line, comments=True))
+            assert done.code == 0, f"{line}\n{done.out}\n{done.err}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8")):
+        if "://" not in target:
+            assert (page.parent / target).exists(), target
