@@ -1,4 +1,4 @@
-.PHONY: help setup demo test lint bench clean
+.PHONY: help setup demo test browser lint bench clean
 .DEFAULT_GOAL := help
 
 # The first interpreter that runs; to choose another: make PYTHON=/path/to/python demo
@@ -20,8 +20,15 @@ setup: .venv/dev
 demo: .venv/demo
 	@$(BIN)/becbo demo
 
-test: .venv/dev
+test: .venv/dev browser
 	@$(BIN)/python -m pytest -q -rs -n auto
+
+# The tests of the web page want a Chromium; without one they are skipped and say so.
+browser:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
+	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "installing Chromium" \
+	&& apt-get -qq update && apt-get -qq -y install chromium >/dev/null 2>&1; } \
+	|| echo "no Chromium: tests in the browser will be skipped"
 
 lint: .venv/dev
 	@$(BIN)/ruff format --check .

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -32,9 +33,12 @@ def test_python_blocks_run(page: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "console")], ids=lambda p: p.name)
 def test_commands_run(page: Path, becbo: Callable[..., Done], tmp_path: Path) -> None:
-    """Lines that begin with `$ becbo`; files that a page shows before are written first."""
+    """Lines that begin with `$ becbo`; files that a page shows are written first."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
     for name, content in re.findall(
-        r"`([\w.-]+\.(?:yaml|csv))`:\n\n```\w*\n(.*?)```", page.read_text(), re.DOTALL
+        r"as `([\w.-]+)`[^#]{0,300}?:\n\n```\w*\n(.*?)```",
+        page.read_text(encoding="utf-8"),
+        re.DOTALL,
     ):
         Path(name).write_text(content)
     for block in blocks(page, "console"):

@@ -15,7 +15,9 @@ ARGUMENTS = {"edge_picture.py": ["--stages", "4", "12", "--grid", "9", "--out", 
 def test_example(script: Path, tmp_path: Path) -> None:
     if script.name in NEEDS:
         module, extra = NEEDS[script.name]
-        pytest.importorskip(module, reason=f"{module} is not installed: pip install 'becbo[{extra}]'")
+        pytest.importorskip(
+            module, reason=f"{module} is not installed: pip install 'becbo[{extra}]'"
+        )
     done = subprocess.run(
         [sys.executable, "-W", "error", str(script), *ARGUMENTS.get(script.name, [])],
         cwd=tmp_path,

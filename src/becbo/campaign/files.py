@@ -11,6 +11,8 @@ from typing import Any
 
 from becbo.errors import InvalidInput
 
+MAX_ROWS = 1000  # of one import: writing one down takes a few hundredths of a second
+MAX_COLUMNS = 1000
 Cell = str | float | int | bool | None
 
 
@@ -50,7 +52,11 @@ def read_xlsx(content: bytes) -> list[list[Cell]]:
         with warnings.catch_warnings():  # of styles and features that a table does not need
             warnings.simplefilter("ignore")
             book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
-            return [list(row) for row in book.worksheets[0].iter_rows(values_only=True)]
+            # A sheet may claim a cell in its last row and column: billions of empty ones between.
+            rows = book.worksheets[0].iter_rows(
+                values_only=True, max_row=MAX_ROWS + 2, max_col=MAX_COLUMNS
+            )
+            return [list(row) for row in rows]
     except Exception as error:  # openpyxl lets out whatever a damaged file provokes
         raise InvalidInput(f"the xlsx file cannot be read: {error}") from error
 

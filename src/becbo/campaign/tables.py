@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from becbo.campaign.description import FURTHER_COLUMNS, Description
-from becbo.campaign.files import Cell, write_csv, write_xlsx
+from becbo.campaign.files import MAX_ROWS, Cell, write_csv, write_xlsx
 from becbo.campaign.runs import Result, Run, clean
 from becbo.errors import InvalidInput
 from becbo.space import Categorical, Parameter
@@ -25,7 +25,6 @@ from becbo.trial import Outcome
 NUMBER, OUTCOME, REASON, NOTE, CHANCE, EXPECTED, SPREAD = FURTHER_COLUMNS
 IGNORED = (CHANCE, EXPECTED, SPREAD)  # when an export comes back
 WORDS = {outcome.value: outcome for outcome in Outcome}  # in the cell of the objective or outcome
-MAX_ROWS = 1000  # writing one down takes a few hundredths of a second
 
 
 @dataclass(frozen=True)
@@ -73,9 +72,7 @@ def understand(description: Description, cells: Sequence[Sequence[Cell]]) -> lis
     if not cells or not any(map(_text, cells[0])):
         raise InvalidInput("the table is empty: its first line must name the columns")
     if len(cells) - 1 > MAX_ROWS:
-        raise InvalidInput(
-            f"the table has {len(cells) - 1} rows; split it, at most {MAX_ROWS} go in at once"
-        )
+        raise InvalidInput(f"the table has more than {MAX_ROWS} rows; split it")
     columns = _columns(description, [_text(cell) for cell in cells[0]])
     rows, problems = [], []
     for line, row in enumerate(cells[1:], start=2):

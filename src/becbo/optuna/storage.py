@@ -14,12 +14,19 @@ from typing import Any
 import sqlalchemy
 from optuna.exceptions import ExperimentalWarning, StorageInternalError
 from optuna.storages import BaseStorage, JournalStorage, RDBStorage, get_storage
+from optuna.storages._heartbeat import BaseHeartbeat, is_heartbeat_enabled
 from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
+from optuna.trial import Trial
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, IntegrityError, SQLAlchemyError
 
 from becbo.errors import InvalidInput
 from becbo.optuna.outcomes import requeue_lost
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 # How often a worker reports that it is alive, in seconds, and after how many reports that did not
 # come its trial is taken for lost.
@@ -83,6 +90,21 @@ def turnstile(where: str | Path) -> Callable[[], AbstractContextManager[None]]:
         return lambda: _file_turn(place)
     engine = sqlalchemy.create_engine(place, poolclass=sqlalchemy.NullPool)
     return lambda: _row_turn(engine)
+
+
+def has_heartbeat(storage: BaseStorage) -> bool:
+    """Whether it would be noticed that a worker has died."""
+    return is_heartbeat_enabled(storage)
+
+
+def say_alive(storage: BaseStorage, trial: Trial) -> None:
+    """Gives the first sign of life of a trial, where there is a heartbeat.
+
+    Optuna gives it from a thread, a moment after the objective has begun. A worker that is killed
+    in that moment would never be missed.
+    """
+    if isinstance(storage, BaseHeartbeat) and has_heartbeat(storage):
+        storage.record_heartbeat(trial._trial_id)
 
 
 class _SharedSQLite(RDBStorage):
@@ -230,14 +252,21 @@ def _check_journal(path: Path) -> None:
 
 @contextmanager
 def _file_turn(path: Path) -> Iterator[None]:
-    lock = JournalFileOpenLock(f"{path}.turn")
-    lock.acquire()
-    try:
-        yield
-    finally:
-        # Whoever is held up inside for half a minute is taken for dead and has lost the lock.
-        with suppress(RuntimeError):
-            lock.release()
+    """A lock that the system takes back from a process that dies, where it can (not on Windows)."""
+    beside = f"{path}.turn"
+    if fcntl is None:
+        lock = JournalFileOpenLock(beside)
+        lock.acquire()
+        try:
+            yield
+        finally:
+            # Whoever is held up inside for half a minute is taken for dead and has lost the lock.
+            with suppress(RuntimeError):
+                lock.release()
+    else:
+        with Path(beside).open("ab") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
 
 
 @contextmanager

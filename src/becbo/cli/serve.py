@@ -1,0 +1,116 @@
+"""`becbo serve`: the page and its API."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from becbo.errors import InvalidInput
+
+EXAMPLE = "Example: [bold]becbo serve --file lab.db[/bold], then open http://127.0.0.1:8000"
+
+
+def serve(
+    file: Annotated[
+        str, typer.Option(help="Where the campaigns are: a file, or the URL of a database.")
+    ] = "becbo.db",
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; 0.0.0.0 lets other machines in.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8000,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            envvar="BECBO_TOKEN",
+            help="What people must know to come in. Other machines always need one: "
+            "without this option it is made up and printed.",
+        ),
+    ] = None,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(help="A host name under which people ask for the page. Repeatable."),
+    ] = None,
+    certificate: Annotated[
+        Path | None, typer.Option(help="A TLS certificate (PEM), for https.")
+    ] = None,
+    key: Annotated[Path | None, typer.Option(help="The private key of the certificate.")] = None,
+) -> None:
+    """Show campaigns in a browser and let instruments ask and record over HTTP.
+
+    Only this machine can come in, without a token, unless --host says otherwise.
+    """
+    try:
+        import uvicorn
+
+        from becbo.web.app import make_app
+        from becbo.web.security import MIN_TOKEN, Access, is_loopback
+    except ModuleNotFoundError as error:
+        raise InvalidInput(
+            f"the page needs the package {error.name}: pip install 'becbo[web]'"
+        ) from error
+    import optuna
+
+    from becbo.optuna.storage import open_storage
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    if token is not None and len(token) < MIN_TOKEN:
+        raise InvalidInput(f"--token has {len(token)} characters; use at least {MIN_TOKEN}")
+    is_made_up = token is None and not is_loopback(host)
+    if is_made_up:
+        token = secrets.token_urlsafe(24)
+    _check_readable(certificate, key)
+    open_storage(file, heartbeat=None)  # what is wrong with it is said now, not on a page
+    bound = _bind(host, port)
+    names = {host, socket.gethostname(), socket.getfqdn(), *(name or ())}
+    app = make_app(file, Access(token), names)
+    _announce(bound, host, certificate is not None, token if is_made_up else None)
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        server_header=False,
+        ws="none",
+        ssl_certfile=certificate,
+        ssl_keyfile=key,
+    )
+    uvicorn.Server(config).run(sockets=[bound])
+
+
+def _check_readable(certificate: Path | None, key: Path | None) -> None:
+    for option, path in (("--certificate", certificate), ("--key", key)):
+        if path is not None and not path.is_file():
+            raise InvalidInput(f"{option} {path} is not a file")
+    if key is not None and certificate is None:
+        raise InvalidInput("--key needs --certificate")
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise InvalidInput(
+            f"cannot listen on {host}, port {port}: {error.strerror or error}; "
+            "choose another --host or --port"
+        ) from error
+
+
+def _announce(bound: socket.socket, host: str, is_secure: bool, token: str | None) -> None:
+    shown = f"[{host}]" if ":" in host else host
+    scheme = "https" if is_secure else "http"
+    console = Console()
+    address = f"{scheme}://{shown}:{bound.getsockname()[1]}"
+    console.print(f"becbo serves {escape(address)} (Ctrl-C ends it)", soft_wrap=True)
+    if token is not None:
+        console.print(f"token: [bold]{escape(token)}[/bold]", soft_wrap=True, highlight=False)
+    if not is_secure and host not in ("127.0.0.1", "::1", "localhost"):
+        console.print(
+            "without --certificate, whoever can listen on the network can read the token",
+            style="yellow",
+            soft_wrap=True,
+        )

@@ -1,0 +1,488 @@
+"""`becbo worker`: run trials of a study that any number of workers share."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import os
+import signal
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from becbo.errors import Infeasible, InvalidInput
+
+if TYPE_CHECKING:
+    import optuna
+    from optuna.samplers import BaseSampler
+    from optuna.storages import BaseStorage
+    from optuna.trial import FrozenTrial
+
+Objective = Callable[["optuna.Trial"], Any]
+
+# Seconds between two looks at a study in which only the trials of other workers are left.
+_POLL = 1.0
+
+EXAMPLE = (
+    "Example, with a function run(trial) in simulation.py: [bold]becbo worker --storage study.db "
+    "--study wing --objective simulation:run --trials 200[/bold]. Give the same command in several "
+    "terminals, or with a postgresql:// URL on several machines."
+)
+
+
+def worker(
+    storage: Annotated[
+        str,
+        typer.Option(
+            envvar="BECBO_STORAGE",
+            help="study.db: this machine. study.journal: a shared folder. "
+            "postgresql://user:password@host/name: any machines.",
+        ),
+    ],
+    study: Annotated[str, typer.Option(help="Its name; a new name begins a new study.")],
+    objective: Annotated[
+        str,
+        typer.Option(help="module:function. It gets an Optuna trial and returns a number."),
+    ],
+    trials: Annotated[
+        int, typer.Option(min=1, help="Stop when the study has so many, all workers together.")
+    ] = 100,
+    direction: Annotated[
+        str | None,
+        typer.Option(help="minimize or maximize. Without it: minimize, or as the study began."),
+    ] = None,
+    method: Annotated[str, typer.Option(help="How: a name from `becbo methods`.")] = "edge",
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Workers may share one: they still differ.")
+    ] = None,
+    catch: Annotated[
+        str,
+        typer.Option(help="Exceptions that mean failed: RuntimeError,subprocess.TimeoutExpired"),
+    ] = "",
+    heartbeat: Annotated[
+        int,
+        typer.Option(
+            min=1, help="Seconds between signs of life; after three missed a trial is lost."
+        ),
+    ] = 30,
+) -> None:
+    """Run trials of a study until it has enough of them. Start as many workers as you like.
+
+    The objective returns a number if the experiment worked. It failed if it
+    returns None, NaN or an infinity, raises becbo.Infeasible, or raises an
+    exception named in --catch. Any other exception is a bug: the worker shows
+    it and stops, and the design is tried again by the next one.
+
+    Ctrl-C finishes the trial under way and stops; a second Ctrl-C stops at
+    once, and the design is tried again. So it is when a worker is killed.
+
+    Exit codes: 0 enough trials, 1 the objective or the storage broke, 2 bad
+    input, 130 Ctrl-C, 143 terminated.
+    """
+    import optuna
+
+    from becbo.optuna import BECBOSampler, open_storage
+    from becbo.optuna.storage import turnstile
+
+    catches = _exceptions(catch)
+    sampler = BECBOSampler(seed=seed, method=method)
+    optuna.logging.set_verbosity(optuna.logging.ERROR)  # it would repeat every failed trial
+    console = Console()
+    with _reporting_breakage(), _Stop() as stop:
+        function = _load(objective)
+        opened = open_storage(storage, heartbeat=heartbeat)
+        shared = _study(opened, study, direction, sampler)
+        turns = turnstile(storage)
+        with _Report(trials, console) as report:
+            _Job(opened, shared, function, catches, trials, turns, stop, report).run()
+        _print_end(shared, trials, console)
+    if stop.signal is not None:
+        raise typer.Exit(128 + stop.signal)
+
+
+class _Broken(Exception):
+    """The objective is broken; the text is what to show."""
+
+
+class _Stop:
+    """The first signal asks to stop after the trial under way, the second stops at once."""
+
+    def __init__(self) -> None:
+        self.signal: int | None = None
+
+    def __enter__(self) -> _Stop:
+        self._before = {s: signal.signal(s, self._on) for s in (signal.SIGINT, signal.SIGTERM)}
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        return kind is KeyboardInterrupt and self.signal is not None
+
+    def _on(self, number: int, frame: object) -> None:
+        if self.signal is not None:
+            raise KeyboardInterrupt
+        self.signal = number
+        # Not print: the signal may have come in the middle of one.
+        os.write(2, b"\nstopping after the trial under way; once more to stop at once\n")
+
+
+@dataclass(frozen=True)
+class _Count:
+    """How far a study is; lost trials do not count."""
+
+    finished: int
+    running: int
+    failed: int
+
+
+@dataclass
+class _Job:
+    """What a worker does until the study has enough trials or somebody stops it."""
+
+    storage: BaseStorage
+    study: optuna.Study
+    objective: Objective
+    catch: tuple[type[Exception], ...]
+    budget: int
+    turns: Callable[[], AbstractContextManager[None]]
+    stop: _Stop
+    report: _Report
+
+    def run(self) -> None:
+        """Start a trial whenever one is missing; wait for those of others, which may get lost."""
+        from becbo.optuna.storage import has_heartbeat
+
+        while self.stop.signal is None:
+            # One worker at a time looks and starts a trial, so that together they never start
+            # more than are missing.
+            with ExitStack() as turn:
+                turn.enter_context(self.turns())
+                count = _sweep_and_count(self.study)
+                if count.finished >= self.budget:
+                    return
+                if count.finished + count.running < self.budget:
+                    self._run_one(turn)
+                    continue
+            self.report.waiting(count)
+            if not has_heartbeat(self.storage):  # nobody can tell whether they will ever end
+                return
+            time.sleep(_POLL)
+
+    def _run_one(self, turn: ExitStack) -> None:
+        """Run one trial; `turn` ends as soon as the trial is there and known to be alive."""
+        from becbo.optuna.storage import say_alive
+
+        started: list[optuna.Trial] = []
+
+        def evaluate(trial: optuna.Trial) -> float:
+            started.append(trial)
+            say_alive(self.storage, trial)
+            turn.close()
+            return _evaluate(self.objective, trial, self.catch, self.stop)
+
+        try:
+            self.study.optimize(evaluate, n_trials=1)
+        except Exception as error:
+            if isinstance(error, _Broken) or not any(map(self._was_given_away, started)):
+                raise
+            self.report.note(
+                f"trial {started[0].number} gave no sign of life for too long and was given to "
+                "another worker; its result here does not count"
+            )
+        else:
+            ended = self.study.get_trials(deepcopy=False)[started[0].number]
+            self.report.trial(self.study, ended, _count(self.study))
+
+    def _was_given_away(self, trial: optuna.Trial) -> bool:
+        """Whether another worker took this one for dead."""
+        from becbo.optuna.outcomes import lost_among
+
+        with self.turns():  # in which it also writes that down
+            return trial.number in lost_among((), self.study.user_attrs)
+
+
+def _evaluate(
+    objective: Objective, trial: optuna.Trial, catch: tuple[type[Exception], ...], stop: _Stop
+) -> float:
+    """The value; NaN, and the trial marked as failed or lost, if there is none.
+
+    The sampler puts the design of a lost trial back into the queue.
+    """
+    from optuna.exceptions import OptunaError
+
+    from becbo.optuna.outcomes import mark_failed, mark_lost
+
+    def without_value(reason: str) -> float:
+        # Ctrl-C also reaches the programs that the objective has started: what fails after it
+        # says nothing about the design.
+        (mark_failed if stop.signal is None else mark_lost)(trial, reason)
+        return math.nan
+
+    try:
+        value = objective(trial)
+    except OptunaError:  # pruned, or the storage is gone
+        raise
+    except Infeasible as error:
+        return without_value(error.reason)
+    except catch as error:
+        return without_value(_in_words(error))
+    except KeyboardInterrupt:
+        mark_lost(trial, "stopped")
+        raise
+    except (Exception, SystemExit) as error:
+        mark_lost(trial, _in_words(error))
+        if stop.signal is not None:
+            return math.nan
+        raise _Broken(f"{_trace(error)}\n{_advice(trial, error)}") from error
+    if value is None:
+        return without_value("returned None")
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as error:
+        mark_lost(trial, f"returned {value!r}")
+        raise _Broken(
+            f"the objective returned {value!r} for {trial.params}; it must return a number, "
+            "or None if the experiment failed"
+        ) from error
+    return number if math.isfinite(number) else without_value(f"returned {number}")
+
+
+def _in_words(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _trace(error: BaseException) -> str:
+    """The traceback from the objective on."""
+    inner = error.__traceback__ and error.__traceback__.tb_next
+    return "".join(traceback.format_exception(type(error), error, inner))
+
+
+def _advice(trial: optuna.Trial, error: BaseException) -> str:
+    return (
+        f"The objective raised {type(error).__name__} for {trial.params}. Trial {trial.number} "
+        "counts as lost and its design is offered again.\nIf such designs just fail, name the "
+        "exception in --catch or raise becbo.Infeasible; otherwise mend the objective and start "
+        "the worker again."
+    )
+
+
+def _sweep_and_count(study: optuna.Study) -> _Count:
+    """Count after taking the trials of dead workers for lost."""
+    from optuna.exceptions import ExperimentalWarning
+    from optuna.storages import fail_stale_trials
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ExperimentalWarning)
+        fail_stale_trials(study)
+    return _count(study)
+
+
+def _count(study: optuna.Study) -> _Count:
+    from optuna.trial import TrialState
+
+    from becbo.optuna.outcomes import lost_among, outcome
+    from becbo.trial import Outcome
+
+    trials = study.get_trials(deepcopy=False)
+    lost = lost_among(trials, study.user_attrs)
+    kept = [trial for trial in trials if trial.number not in lost]
+    finished = [trial for trial in kept if trial.state.is_finished()]
+    return _Count(
+        finished=len(finished),
+        running=sum(trial.state is TrialState.RUNNING for trial in kept),
+        failed=sum(outcome(trial) is Outcome.FAILED for trial in finished),
+    )
+
+
+def _load(name: str) -> Objective:
+    """The function that `module:function` names; the current folder is searched first."""
+    module, _, function = name.partition(":")
+    if not all(part.isidentifier() for part in [*module.split("."), function]):
+        raise InvalidInput(
+            f"--objective {name!r} must be module:function; "
+            "simulation:run is the function run in simulation.py"
+        )
+    sys.path.insert(0, os.getcwd())
+    try:
+        found = getattr(importlib.import_module(module), function, None)
+    except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and _is_in(error.name or "", module):
+            raise InvalidInput(
+                f"--objective {name}: there is no module {error.name} in {os.getcwd()} "
+                "or among the installed packages"
+            ) from error
+        raise _Broken(f"{_trace(error)}\n--objective {name} cannot be imported") from error
+    if not callable(found):
+        raise InvalidInput(f"--objective {name}: {module} has no function {function}")
+    return found  # type: ignore[no-any-return]
+
+
+def _is_in(package: str, module: str) -> bool:
+    return module == package or module.startswith(f"{package}.")
+
+
+def _exceptions(text: str) -> tuple[type[Exception], ...]:
+    """The classes that `RuntimeError,subprocess.TimeoutExpired` names."""
+    names = [name for name in map(str.strip, text.split(",")) if name]
+    return tuple(map(_exception, names))
+
+
+def _exception(name: str) -> type[Exception]:
+    module, _, kind = name.rpartition(".")
+    try:
+        found = getattr(importlib.import_module(module or "builtins"), kind, None)
+    except ImportError:
+        found = None
+    if isinstance(found, type) and issubclass(found, Exception):
+        return found
+    raise InvalidInput(
+        f"--catch {name}: no such exception; write it as RuntimeError or subprocess.TimeoutExpired"
+    )
+
+
+def _study(
+    storage: BaseStorage, name: str, direction: str | None, sampler: BaseSampler
+) -> optuna.Study:
+    """The study of that name, created if there is none."""
+    import optuna
+
+    if direction not in (None, "minimize", "maximize"):
+        raise InvalidInput(f"--direction {direction!r} must be minimize or maximize")
+    wanted = optuna.study.StudyDirection[(direction or "minimize").upper()]
+    study = optuna.create_study(
+        storage=storage, sampler=sampler, study_name=name, direction=wanted, load_if_exists=True
+    )
+    if len(study.directions) > 1:
+        raise InvalidInput(
+            f"study {name!r} has {len(study.directions)} objectives; becbo takes one"
+        )
+    if direction is not None and study.direction is not wanted:
+        raise InvalidInput(
+            f"study {name!r} has begun with {study.direction.name.lower()}; "
+            f"leave out --direction {direction} or choose another --study"
+        )
+    return study
+
+
+@contextmanager
+def _reporting_breakage() -> Iterator[None]:
+    """What is neither bad input nor a bug of becbo: its text and exit code 1."""
+    from becbo.optuna.storage import BREAKAGE, last_words
+
+    try:
+        yield
+    except _Broken as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from None
+    except BREAKAGE as error:
+        typer.echo(
+            f"the storage does not answer any more: {last_words(error)}\n"
+            "The same command continues; a trial under way is offered again.",
+            err=True,
+        )
+        raise typer.Exit(1) from None
+
+
+class _Report:
+    """A bar in a terminal; elsewhere one line per trial of this worker."""
+
+    def __init__(self, budget: int, console: Console) -> None:
+        self._budget, self._console = budget, console
+        self._waits = 0
+        self._bar = Progress(
+            TextColumn("trials"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[state]}"),
+            console=console,
+            disable=not console.is_terminal,
+        )
+        self._task = self._bar.add_task("trials", total=budget, state="")
+
+    def __enter__(self) -> _Report:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bar.stop()
+
+    def trial(self, study: optuna.Study, trial: FrozenTrial, count: _Count) -> None:
+        """One more trial of this worker has ended."""
+        best = _best(study)
+        found = "nothing has worked yet" if best is None else f"best {best.value:.6g}"
+        state = f"{count.failed} failed, {found}"
+        self._bar.update(self._task, completed=count.finished, state=state)
+        if not self._console.is_terminal:
+            self._print(
+                f"{count.finished}/{self._budget} trial {trial.number}: {_ended(trial)}; {state}"
+            )
+
+    def waiting(self, count: _Count) -> None:
+        """Only trials of other workers are left."""
+        state = f"waiting for trials of other workers: {count.running}"
+        self._bar.update(self._task, completed=count.finished, state=state)
+        self._waits += 1
+        if self._waits == 1 and not self._console.is_terminal:
+            self._print(f"{count.finished}/{self._budget} {state}")
+
+    def note(self, text: str) -> None:
+        """Something to know that is not the end of a trial."""
+        self._console.print(f"[yellow]note:[/] {escape(text)}", soft_wrap=True, highlight=False)
+
+    def _print(self, text: str) -> None:
+        self._console.print(escape(text), soft_wrap=True, highlight=False)
+
+
+def _ended(trial: FrozenTrial) -> str:
+    from becbo.optuna.outcomes import outcome, reason
+    from becbo.trial import Outcome
+
+    how = outcome(trial)
+    if how is Outcome.OK:
+        return f"{trial.value:.6g}"
+    return f"{how.value} ({reason(trial)})" if reason(trial) else how.value
+
+
+def _best(study: optuna.Study) -> FrozenTrial | None:
+    try:
+        return study.best_trial
+    except ValueError:  # nothing has worked
+        return None
+
+
+def _print_end(study: optuna.Study, budget: int, console: Console) -> None:
+    count, best = _count(study), _best(study)
+    lines = [f"{count.finished} of {budget} trials finished, {count.failed} of them failed"]
+    if count.finished < budget and count.running:
+        lines.append(
+            f"marked as running: {count.running}. If no worker runs them any more, give the "
+            f"command again with --trials {budget + count.running}"
+        )
+    if best is not None:
+        lines.append(f"best: {best.value:.6g} in trial {best.number}: {_settings(best.params)}")
+    for line in lines:
+        console.print(escape(line), soft_wrap=True, highlight=False)
+
+
+def _settings(params: Mapping[str, Any]) -> str:
+    return ", ".join(
+        f"{name}={value:.6g}" if isinstance(value, float) else f"{name}={value}"
+        for name, value in params.items()
+    )

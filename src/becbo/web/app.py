@@ -1,0 +1,150 @@
+"""The application behind `becbo serve`, put together."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from fastapi import Depends, FastAPI, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.exceptions import RequestValidationError
+from fastapi.security import HTTPBearer
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.routing import Match
+from starlette.types import ASGIApp
+
+from becbo.campaign.campaign import Conflict
+from becbo.campaign.tables import BadTable
+from becbo.errors import BecboError
+from becbo.optuna.storage import BREAKAGE, last_words
+from becbo.web import api, pages
+from becbo.web.context import Context
+from becbo.web.jobs import Busy, Jobs, WorkFailed
+from becbo.web.render import Assets, Pages, problem_json
+from becbo.web.schemas import RunShown
+from becbo.web.security import Access, Guard
+from becbo.web.shelf import NotFound, Shelf, find_run
+
+_logger = logging.getLogger(__name__)
+
+
+def make_app(
+    where: str | Path, access: Access | None = None, names: Collection[str] = ()
+) -> ASGIApp:
+    """The page and its API for the campaigns at `where`.
+
+    Without `access` nobody needs a token. `names` are the host names under which the page may be
+    asked for; addresses and localhost always work.
+    """
+    access = access or Access()
+    context = Context(Shelf(where), Jobs(str(where)), access)
+    assets = Assets()
+    show = Pages(assets, access)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        await run_in_threadpool(context.jobs.close)
+
+    app = FastAPI(
+        title="becbo",
+        summary="Experiments that can fail: ask for the next ones, record what came out.",
+        openapi_url="/api/openapi.json",
+        docs_url=None,  # these pages load their scripts from other servers
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    app.state.context, app.state.pages = context, show
+    app.include_router(pages.router)
+    tokens = [] if access.is_open else [Depends(HTTPBearer(auto_error=False))]
+    app.include_router(api.router, dependencies=tokens)
+
+    @app.get("/static/{name}", include_in_schema=False)
+    async def asset(name: str) -> Response:
+        if (response := assets.response(name)) is None:
+            raise HTTPException(404, "There is no such file.")
+        return response
+
+    _answer_errors(app, show)
+    return Guard(app, access, names, show.problem, is_public)
+
+
+def is_public(path: str) -> bool:
+    """Whether a path needs no token: what the login page is made of."""
+    return path == "/login" or path.startswith("/static/")
+
+
+def _answer_errors(app: FastAPI, show: Pages) -> None:
+    """Every error in words; what happened inside goes to the log only."""
+    statuses: dict[type[Exception], int] = {
+        NotFound: 404,
+        Conflict: 409,
+        Busy: 429,
+        WorkFailed: 503,
+        BecboError: 422,
+    }
+
+    def in_words(request: Request, error: Exception) -> Response:
+        status = next(statuses[kind] for kind in type(error).__mro__ if kind in statuses)
+        if request.url.path.startswith("/api/"):
+            return problem_json(status, str(error), None, **_details(request, error))
+        return show.problem(request, status, str(error))
+
+    def http(request: Request, error: HTTPException) -> Response:
+        words = error.detail if error.status_code != 404 else "There is no such page."
+        headers = error.headers
+        if error.status_code == 405:
+            words, headers = "That cannot be done here.", {"Allow": _allowed_methods(request)}
+        return show.problem(request, error.status_code, words, headers)
+
+    def not_understood(request: Request, error: RequestValidationError) -> Response:
+        if any(found["loc"][0] == "path" for found in error.errors()):
+            return show.problem(request, 404, "There is no such page.")
+        return show.problem(request, 422, _what_is_wrong(error))
+
+    def no_storage(request: Request, error: Exception) -> Response:
+        _logger.error("the storage does not answer: %s", last_words(error))
+        return show.problem(request, 503, f"The storage does not answer: {last_words(error)}")
+
+    def broken(request: Request, error: Exception) -> Response:
+        return show.problem(request, 500)
+
+    app.exception_handler(BecboError)(in_words)
+    app.exception_handler(HTTPException)(http)
+    app.exception_handler(RequestValidationError)(not_understood)
+    for kind in BREAKAGE:
+        app.exception_handler(kind)(no_storage)
+    app.exception_handler(Exception)(broken)
+
+
+def _allowed_methods(request: Request) -> str:
+    """Of all routes with this path; the framework names those of the first."""
+    methods: set[str] = set()
+    for route in request.app.routes:
+        if route.matches(request.scope)[0] is not Match.NONE:
+            methods |= getattr(route, "methods", None) or set()
+    return ", ".join(sorted(methods))
+
+
+def _details(request: Request, error: Exception) -> dict[str, object]:
+    """What a program can use besides the words."""
+    if isinstance(error, BadTable):
+        return {"problems": [{"line": p.line, "words": p.words} for p in error.problems]}
+    if isinstance(error, Conflict):
+        context: Context = request.app.state.context
+        campaign = context.shelf.find(request.path_params["campaign_id"])
+        run = find_run(campaign, int(request.path_params["number"]))
+        return {"run": RunShown.of(run).model_dump()}
+    return {}
+
+
+def _what_is_wrong(error: RequestValidationError) -> str:
+    """What is wrong with a request, and where."""
+    found = []
+    for problem in error.errors()[:3]:
+        where = ".".join(str(part) for part in problem["loc"][1:])
+        found.append(f"{where}: {problem['msg']}" if where else str(problem["msg"]))
+    return "; ".join(found)

@@ -1,0 +1,220 @@
+"""What people type into forms and upload, as the plain data that `Campaign` takes."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+import yaml
+
+from becbo.campaign.description import Description
+from becbo.campaign.files import READERS, Cell
+from becbo.campaign.notation import PARSERS, parse
+from becbo.errors import InvalidInput
+from becbo.space import Categorical
+from becbo.trial import Outcome
+
+MAX_TEXT = 500  # characters of a reason or a note
+MAX_DESCRIPTION = 50_000  # characters of a pasted or uploaded description
+MAX_BRACKETS = 1000  # in it: YAML takes minutes to read brackets within brackets within brackets
+MAX_UNPACKED = 50_000_000  # bytes of an xlsx file, which is a compressed one
+
+Fields = Mapping[str, str]
+_ROW = re.compile(r"parameter-(\d{1,4})-name")
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file as a browser sends it; its name says what kind it is and is used for nothing else."""
+
+    name: str
+    content: bytes
+
+    @property
+    def suffix(self) -> str:
+        """Of the name, as in `.csv`."""
+        return PurePath(self.name).suffix.lower()
+
+
+def description_of(fields: Fields) -> dict[str, Any]:
+    """The form of a new campaign as `describe` takes it."""
+    described: dict[str, Any] = {
+        "name": _text(fields, "name"),
+        "objective": {
+            "name": _text(fields, "objective") or "value",
+            "unit": _text(fields, "unit"),
+            "direction": _text(fields, "direction") or "minimize",
+        },
+        "parameters": _parameters(fields),
+        "constraints": _lines(fields.get("constraints", "")),
+        "note": _text(fields, "note"),
+        "noisy": "noisy" in fields,
+    }
+    for key in ("budget", "n_initial", "risk"):
+        if text := _text(fields, key):
+            described[key] = number(text, key)
+    return described
+
+
+def row_numbers(fields: Fields) -> list[int]:
+    """Which rows of parameters a form has."""
+    return sorted(int(found[1]) for key in fields if (found := _ROW.fullmatch(key)))
+
+
+def _parameters(fields: Fields) -> dict[str, Any]:
+    parameters: dict[str, Any] = {}
+    for i in row_numbers(fields):
+        row = {key: _text(fields, f"parameter-{i}-{key}") for key in ROW_KEYS}
+        if not any(row[key] for key in ("name", "low", "high", "choices")):
+            continue
+        if row["name"] in parameters:
+            raise InvalidInput(f"there are two parameters called {row['name']!r}")
+        parameters[row["name"]] = _parameter(row)
+    return parameters
+
+
+ROW_KEYS = ("name", "kind", "low", "high", "unit", "choices")
+
+
+def _parameter(row: Fields) -> dict[str, Any]:
+    kind, unit = row["kind"], {"unit": row["unit"]} if row["unit"] else {}
+    if kind == "choices":
+        choices = [choice for choice in map(str.strip, row["choices"].split(",")) if choice]
+        return {"choices": choices, **unit}
+    if not row["low"] or not row["high"]:
+        raise InvalidInput(f"parameter {row['name']!r} needs a lowest and a highest value")
+    ends = {end: number(row[end], f"{row['name']}, {end}est") for end in ("low", "high")}
+    flags = {"log": {"log": True}, "integer": {"integer": True}}.get(kind, {})
+    return {**ends, **flags, **unit}
+
+
+def parsed_description(upload: Upload | None, pasted: str) -> Any:
+    """An uploaded or pasted description as `describe` takes it."""
+    if upload is None:
+        suffix, text = ".yaml", pasted
+    else:
+        suffix, text = upload.suffix, upload.content.decode("utf-8", "replace")
+    if suffix not in PARSERS:
+        raise InvalidInput(f"a description must be a {', '.join(PARSERS)} file, not {suffix!r}")
+    if not text.strip():
+        raise InvalidInput("the description is empty: paste it, or choose a file")
+    if len(text) > MAX_DESCRIPTION or text.count("[") + text.count("{") > MAX_BRACKETS:
+        raise InvalidInput(
+            f"the description is too long: at most {MAX_DESCRIPTION} characters "
+            f"and {MAX_BRACKETS} brackets"
+        )
+    try:
+        if suffix in (".yaml", ".yml") and _has_aliases(text):
+            raise InvalidInput("the description uses YAML aliases; write the values out")
+        return parse(suffix, text)
+    except ValueError as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput(f"the description cannot be read: {error}") from error
+
+
+def _has_aliases(text: str) -> bool:
+    """Aliases of aliases are a short text that fills the memory."""
+    try:
+        return any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text))
+    except yaml.YAMLError:
+        return False  # the parser will say what is wrong
+
+
+def table_of(upload: Upload | None) -> list[list[Cell]]:
+    """The cells of an uploaded table."""
+    if upload is None:
+        raise InvalidInput("no file was chosen")
+    if upload.suffix not in READERS:
+        raise InvalidInput(f"a table must be a {' or '.join(READERS)} file, not {upload.name!r}")
+    if upload.suffix == ".xlsx":
+        _check_unpacked(upload.content)
+    return READERS[upload.suffix](upload.content)
+
+
+def _check_unpacked(content: bytes) -> None:
+    try:
+        sizes = [entry.file_size for entry in zipfile.ZipFile(io.BytesIO(content)).infolist()]
+    except (zipfile.BadZipFile, ValueError) as error:
+        raise InvalidInput("this is not an xlsx file") from error
+    if sum(sizes) > MAX_UNPACKED:
+        raise InvalidInput(
+            f"the xlsx file unpacks to more than {MAX_UNPACKED // 1_000_000} MB; save it as CSV"
+        )
+
+
+def result_of(fields: Fields, objective: str) -> dict[str, Any]:
+    """A record form as `Campaign.record` takes it."""
+    outcome, why = _text(fields, "outcome"), _limited(fields, "reason")
+    if outcome == Outcome.OK.value:
+        if not (text := _text(fields, "value")):
+            raise InvalidInput(f"{objective} is empty; enter the value, or say that it failed")
+        return {"value": number(text, objective)}
+    if outcome in (Outcome.FAILED.value, Outcome.LOST.value):
+        return {outcome: why or True}
+    raise InvalidInput("say whether it worked, failed or was lost")
+
+
+def note_of(fields: Fields) -> str:
+    """The note of a form, which may be empty."""
+    return _limited(fields, "note")
+
+
+def version_of(fields: Fields) -> int:
+    """The version of the run that the form was about."""
+    text = _text(fields, "version")
+    if not text.isascii() or not text.isdecimal() or len(text) > 12:
+        raise InvalidInput("the form does not say which version of the run it is about; reload")
+    return int(text)
+
+
+def count_of(fields: Fields, most: int) -> int:
+    """How many experiments are asked for."""
+    text = _text(fields, "q") or "1"
+    if not text.isascii() or not text.isdecimal() or len(text) > 6 or not 1 <= int(text) <= most:
+        raise InvalidInput(f"{text!r} experiments: ask for a whole number from 1 to {most}")
+    return int(text)
+
+
+def params_of(fields: Fields, description: Description) -> dict[str, Any]:
+    """The settings in a form."""
+    params: dict[str, Any] = {}
+    for i, described in enumerate(description.parameters):
+        text = _text(fields, f"setting-{i}")
+        if not text:
+            raise InvalidInput(f"{described.heading} is empty")
+        if isinstance(described.parameter, Categorical):
+            known = {str(choice): choice for choice in described.parameter.choices}
+            params[described.name] = known.get(text, text)
+        else:
+            params[described.name] = number(text, described.heading)
+    return params
+
+
+def number(text: str, what: str) -> float | int:
+    """A number that somebody typed."""
+    try:
+        return int(text) if re.fullmatch(r"[-+]?[0-9]{1,15}", text) else float(text)
+    except ValueError:
+        remedy = "write it with a point, as in 3.5" if "," in text else "write it as in 3.5"
+        raise InvalidInput(f"{what} = {text!r} is not a number; {remedy}") from None
+
+
+def _text(fields: Fields, key: str) -> str:
+    return fields.get(key, "").strip()
+
+
+def _limited(fields: Fields, key: str) -> str:
+    text = _text(fields, key)
+    if len(text) > MAX_TEXT:
+        raise InvalidInput(f"the {key} has {len(text)} characters; use at most {MAX_TEXT}")
+    return text.replace("\0", "")
+
+
+def _lines(text: str) -> list[str]:
+    return [line for line in map(str.strip, text.splitlines()) if line]

@@ -1,0 +1,158 @@
+"""Answers: pages from templates, and errors in words that the reader can use."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from plotly.offline import get_plotlyjs
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+
+from becbo.campaign.description import Description, LabParameter
+from becbo.campaign.report import STYLE
+from becbo.campaign.runs import Result
+from becbo.campaign.words import estimate, number, percent, plural
+from becbo.space import Categorical, Integer
+from becbo.trial import Outcome
+from becbo.web.security import Access, session_of
+from becbo.web.shelf import id_of
+
+_HERE = Path(__file__).parent
+_KINDS = {".css": "text/css", ".js": "text/javascript"}
+OUTCOMES = {
+    Outcome.PENDING: "waiting",
+    Outcome.OK: "worked",
+    Outcome.FAILED: "failed",
+    Outcome.LOST: "lost",
+}
+TITLES = {
+    400: "That did not arrive as it should",
+    401: "Please log in",
+    403: "Not carried out",
+    404: "Not found",
+    405: "Not found",
+    409: "Somebody else was faster",
+    413: "Too large",
+    422: "That cannot be used as it is",
+    429: "Too much at once",
+    503: "No answer",
+}
+_BROKEN = "Something went wrong here; the server's log says what. Nothing was half-written."
+
+
+class Assets:
+    """The files that pages load, each under a name that changes with its content.
+
+    They are read once, when the server starts: a request can only name what is there.
+    """
+
+    def __init__(self) -> None:
+        others = {"plotly.js": get_plotlyjs().encode(), "insight.css": STYLE.encode()}
+        own = {path.name: path.read_bytes() for path in sorted((_HERE / "static").iterdir())}
+        self._content: dict[str, bytes] = {}
+        self._urls: dict[str, str] = {}
+        for name, content in {**own, **others}.items():
+            stem, _, suffix = name.rpartition(".")
+            unique = f"{stem}-{hashlib.sha256(content).hexdigest()[:12]}.{suffix}"
+            self._content[unique] = content
+            self._urls[name] = f"/static/{unique}"
+
+    def url(self, name: str) -> str:
+        """The address of a file."""
+        return self._urls[name]
+
+    def response(self, unique: str) -> Response | None:
+        """The file, or None."""
+        if (content := self._content.get(unique)) is None:
+            return None
+        kind = _KINDS[unique[unique.rindex(".") :]]
+        forever = {"Cache-Control": "public, max-age=31536000, immutable"}
+        return Response(content, media_type=kind, headers=forever)
+
+
+class Pages:
+    """Makes HTML of templates."""
+
+    def __init__(self, assets: Assets, access: Access) -> None:
+        self._access = access
+        self._templates = jinja2.Environment(
+            loader=jinja2.FileSystemLoader(_HERE / "templates"),
+            autoescape=True,
+            undefined=jinja2.StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._templates.globals.update(
+            asset=assets.url, OUTCOMES=OUTCOMES, Outcome=Outcome, plural=plural
+        )
+        self._templates.filters.update(
+            number=number,
+            percent=percent,
+            estimate=estimate,
+            allowed=allowed,
+            result=result,
+            when=when,
+            id_of=id_of,
+        )
+
+    def __call__(
+        self, request: Request, template: str, code: int = 200, **context: Any
+    ) -> HTMLResponse:
+        """The page as an answer."""
+        text = self._templates.get_template(template).render(
+            csrf=self._access.form_token(session_of(request)),
+            needs_token=not self._access.is_open,
+            **context,
+        )
+        return HTMLResponse(text.encode("utf-8", "replace"), code)
+
+    def problem(
+        self,
+        request: Request,
+        status: int,
+        words: str = _BROKEN,
+        headers: Mapping[str, str] | None = None,
+    ) -> Response:
+        """What went wrong, for a reader or for a program."""
+        if request.url.path.startswith("/api/"):
+            return problem_json(status, words, headers)
+        title = TITLES.get(status, "Something went wrong")
+        page = self(request, "problem.html", status, title=title, words=words)
+        page.headers.update(headers or {})
+        return page
+
+
+def problem_json(
+    status: int, words: str, headers: Mapping[str, str] | None = None, **more: Any
+) -> Response:
+    """What went wrong, for a program."""
+    # A text may quote what was sent, and not everything that JSON can write is text.
+    detail = words.encode("utf-8", "replace").decode()
+    return JSONResponse({"detail": detail, **more}, status, dict(headers or {}))
+
+
+def allowed(described: LabParameter) -> str:
+    """What a parameter can be set to, in words and with its unit."""
+    parameter = described.parameter
+    if isinstance(parameter, Categorical):
+        return ", ".join(map(str, parameter.choices))
+    ends = f"{number(float(parameter.low))} to {number(float(parameter.high), described.unit)}"
+    return f"{ends}, whole numbers" if isinstance(parameter, Integer) else ends
+
+
+def result(came: Result, description: Description) -> str:
+    """What came out of an experiment, with its unit."""
+    if came.value is not None:
+        return number(came.value, description.objective.unit)
+    word = OUTCOMES[came.outcome]
+    return f"{word} ({came.reason})" if came.reason else word
+
+
+def when(moment: datetime | None) -> str:
+    """A time as people read it."""
+    return "" if moment is None else f"{moment:%d %b %Y, %H:%M}"

@@ -1,0 +1,331 @@
+"""Who may come in, and what every answer carries.
+
+The guard stands in front of the whole application, so that no route can forget a rule and an error
+page carries the same headers as any other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+import re
+import secrets
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MAX_BODY = 5_000_000  # bytes of a request, uploads included
+MIN_TOKEN = 12  # characters
+WINDOW = 60.0  # seconds within which wrong tokens are counted
+MAX_WRONG = 5  # of one client
+MAX_WRONG_OVERALL = 100
+SESSION_LIFE = 12 * 3600.0  # seconds without a request
+MAX_SESSIONS = 10_000
+
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    # Not no-referrer: browsers would then send `Origin: null` with our own forms.
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+_SAFE = ("GET", "HEAD", "OPTIONS")
+_SESSION = re.compile(r"[\w-]{43}", re.ASCII)
+
+Clock = Callable[[], float]
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches the address."""
+    return host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
+
+
+class Attempts:
+    """Wrong tokens of the last minute."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._wrong: deque[tuple[float, str]] = deque()
+
+    def add(self, client: str) -> None:
+        """One more of this client."""
+        self._wrong.append((self._clock(), client))
+
+    def are_too_many(self, client: str) -> bool:
+        """Whether this client, or all of them together, have to wait."""
+        while self._wrong and self._wrong[0][0] <= self._clock() - WINDOW:
+            self._wrong.popleft()
+        own = sum(who == client for _, who in self._wrong)
+        return own >= MAX_WRONG or len(self._wrong) >= MAX_WRONG_OVERALL
+
+
+class TooManyAttempts(HTTPException):
+    """Wrong tokens came too often."""
+
+    def __init__(self) -> None:
+        words = f"Too many wrong tokens; wait {WINDOW:.0f} seconds and try again."
+        super().__init__(429, words, {"Retry-After": f"{WINDOW:.0f}"})
+
+
+@dataclass
+class Access:
+    """The token, if one is needed, and who has given it.
+
+    Sessions live in memory: when the server ends, everybody has to log in again.
+    """
+
+    token: str | None = None
+    clock: Clock = time.monotonic
+    _key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
+    _sessions: dict[str, float] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        """Keep only a digest of the token."""
+        self.is_open = self.token is None
+        self._digest = self._mac("token", self.token or "")
+        self.token = None
+        self._attempts = Attempts(self.clock)
+
+    def check_token(self, given: str, client: str) -> bool:
+        """Whether the token is right; `TooManyAttempts` instead of a further guess."""
+        if self._attempts.are_too_many(client):
+            raise TooManyAttempts
+        is_right = hmac.compare_digest(self._mac("token", given), self._digest)
+        if not is_right:
+            self._attempts.add(client)
+        return is_right
+
+    def log_in(self) -> str:
+        """A new session that has given the token."""
+        now = self.clock()
+        kept = {s: t for s, t in self._sessions.items() if t > now - SESSION_LIFE}
+        newest = sorted(kept.items(), key=lambda item: item[1])[-MAX_SESSIONS:]
+        session = new_session()
+        self._sessions = {**dict(newest), session: now}
+        return session
+
+    def log_out(self, session: str) -> None:
+        """Forget a session."""
+        self._sessions.pop(session, None)
+
+    def is_logged_in(self, session: str) -> bool:
+        """Whether the session has given the token and is not too old."""
+        seen = self._sessions.get(session)
+        if seen is None or seen <= self.clock() - SESSION_LIFE:
+            return False
+        self._sessions[session] = self.clock()
+        return True
+
+    def form_token(self, session: str) -> str:
+        """What a form of this session must carry: no other site can know it."""
+        return self._mac("form", session)
+
+    def check_form(self, session: str, given: object) -> None:
+        """Refuses a form that did not come from a page of ours."""
+        if not isinstance(given, str) or not hmac.compare_digest(
+            given.encode(), self.form_token(session).encode()
+        ):
+            raise HTTPException(
+                403,
+                "This form is from before the server was started, or from another page. "
+                "Go back, reload the page and send it again.",
+            )
+
+    def _mac(self, purpose: str, text: str) -> str:
+        message = f"{purpose}\0{text}".encode("utf-8", "surrogatepass")
+        return hmac.new(self._key, message, hashlib.sha256).hexdigest()
+
+
+def new_session() -> str:
+    """The name of a session that nobody can guess."""
+    return secrets.token_urlsafe(32)
+
+
+def session_of(request: Request) -> str:
+    """The session the guard has found or made."""
+    session: str = request.state.session
+    return session
+
+
+def set_session(request: Request, response: Response, session: str) -> None:
+    """Gives the browser its session."""
+    response.headers.append("Set-Cookie", _cookie(request, session))
+
+
+def client_of(request: Request) -> str:
+    """Whom to count wrong tokens against."""
+    return request.client.host if request.client else ""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a request goes no further."""
+
+    status: int
+    words: str
+    headers: Mapping[str, str] | None = None
+
+
+Answer = Callable[[Request, int, str, Mapping[str, str] | None], Response]
+
+
+class Guard:
+    """Checks every request before the application sees it.
+
+    Args:
+        app: the application.
+        access: the token and the sessions.
+        names: the host names under which the page may be asked for, besides addresses.
+        answer: makes the answer to a request that is refused.
+        is_public: which paths need no token.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        access: Access,
+        names: Collection[str],
+        answer: Answer,
+        is_public: Callable[[str], bool],
+    ) -> None:
+        self._app = app
+        self._access = access
+        self._names = frozenset(name.lower() for name in names) | {"localhost"}
+        self._answer = answer
+        self._is_public = is_public
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+        known = _session_in(request)
+        scope.setdefault("state", {})["session"] = known or new_session()
+        is_page = not request.url.path.startswith(("/api/", "/static/"))
+        cookie = None if known or not is_page else _cookie(request, session_of(request))
+        send = _with_headers(send, cookie)
+        if (refusal := self._refusal(request)) is None:
+            await self._app(scope, _limited(receive), send)
+        elif refusal.status == 401 and is_page and request.method in _SAFE:
+            await RedirectResponse("/login", 303)(scope, receive, send)
+        else:
+            answer = self._answer(request, refusal.status, refusal.words, refusal.headers)
+            await answer(scope, receive, send)
+
+    def _refusal(self, request: Request) -> Refusal | None:
+        if not self._is_ours(request.headers.get("host", "")):
+            return Refusal(
+                400,
+                "The server does not answer to this host name; "
+                "start it with --name to add the name you use.",
+            )
+        if request.method not in _SAFE and _is_foreign(request):
+            return Refusal(403, "This request came from another site and was not carried out.")
+        length = request.headers.get("content-length", "0")
+        if not length.isdecimal() or len(length) > 12 or int(length) > MAX_BODY:
+            return Refusal(413, _too_large())
+        return self._without_token(request)
+
+    def _is_ours(self, host: str) -> bool:
+        """Whether the page may be asked for under this name.
+
+        A site that makes its own name point to us (DNS rebinding) has a name and no address.
+        """
+        try:
+            name = urlsplit(f"//{host}").hostname or ""
+        except ValueError:
+            return False
+        return name in self._names or _is_address(name)
+
+    def _without_token(self, request: Request) -> Refusal | None:
+        if self._access.is_open or self._is_public(request.url.path):
+            return None
+        kind, _, token = request.headers.get("authorization", "").partition(" ")
+        if kind.lower() == "bearer":
+            try:
+                if self._access.check_token(token.strip(), client_of(request)):
+                    return None
+            except TooManyAttempts as error:
+                return Refusal(error.status_code, error.detail, error.headers)
+        elif self._access.is_logged_in(session_of(request)):
+            return None
+        return Refusal(401, "The token is missing or wrong.", {"WWW-Authenticate": "Bearer"})
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_foreign(request: Request) -> bool:
+    """Whether a browser says that another site's page sent this."""
+    if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        return True
+    origin = request.headers.get("origin")
+    return origin is not None and urlsplit(origin).netloc != request.headers.get("host")
+
+
+def _cookie_name(request: Request) -> str:
+    # Cookies do not know ports: two servers on one machine must not share a session.
+    server = request.scope.get("server") or ("", 0)
+    return f"becbo-{server[1]}"
+
+
+def _session_in(request: Request) -> str | None:
+    session = request.cookies.get(_cookie_name(request), "")
+    return session if _SESSION.fullmatch(session) else None
+
+
+def _cookie(request: Request, session: str) -> str:
+    secure = "; Secure" if request.url.scheme == "https" else ""
+    return f"{_cookie_name(request)}={session}; HttpOnly; SameSite=Strict; Path=/{secure}"
+
+
+def _with_headers(send: Send, cookie: str | None) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            headers.update(HEADERS)
+            headers.setdefault("Cache-Control", "no-store")
+            if cookie is not None and "set-cookie" not in headers:
+                headers.append("Set-Cookie", cookie)
+        await send(message)
+
+    return sending
+
+
+def _limited(receive: Receive) -> Receive:
+    """A body may come in pieces and without its length."""
+    n_bytes = 0
+
+    async def receiving() -> Message:
+        nonlocal n_bytes
+        message = await receive()
+        n_bytes += len(message.get("body", b""))
+        if n_bytes > MAX_BODY:
+            raise HTTPException(413, _too_large())
+        return message
+
+    return receiving
+
+
+def _too_large() -> str:
+    return f"That is too large: at most {MAX_BODY // 1_000_000} MB can be sent at once."

@@ -1,0 +1,148 @@
+"""The JSON API, as an instrument uses it."""
+
+import itertools
+import shutil
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2 as httpx
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from schemathesis import GenerationMode
+from schemathesis.checks import positive_data_acceptance
+from web.lab import TOKEN, Site, serving
+
+from becbo.campaign.campaign import Campaign
+from becbo.web.app import make_app
+from becbo.web.security import Access
+
+API = "/api/campaigns/coating"
+
+
+def test_what_there_is(site: Site) -> None:
+    (listed,) = site.get("/api/campaigns").json()
+    assert listed == {
+        "id": "coating",
+        "name": "coating",
+        "objective": "hardness",
+        "unit": "HV",
+        "direction": "maximize",
+    }
+    described = site.get(API).json()
+    assert described["parameters"]["temperature"] == {"low": 150, "high": 450, "unit": "°C"}
+    status = site.get(f"{API}/status").json()
+    assert status["counts"] == {"pending": 1, "ok": 3, "failed": 1, "lost": 0}
+    assert (status["best"]["number"], status["budget"], status["n_left"]) == (2, 20, 16)
+    (failed,) = site.get(f"{API}/runs?outcome=failed").json()
+    assert (failed["number"], failed["reason"], failed["value"]) == (3, "cracked", None)
+    assert site.get(f"{API}/runs/3").json() == failed
+
+
+def test_an_instrument(site: Site, campaign: Campaign) -> None:
+    """Ask, record, ask again, mend a mistake."""
+    first, second = site.json(f"{API}/suggest", {"q": 2}).json()
+    assert first["outcome"] == "pending" and first["params"] != second["params"]
+    recorded = site.json(f"{API}/runs/{first['number']}/record", {"value": 380, "note": "x"})
+    assert recorded.json()["value"] == 380
+    failed = {"failed": "cracked", "version": second["version"]}
+    assert site.json(f"{API}/runs/{second['number']}/record", failed).status_code == 200
+    (third,) = site.json(f"{API}/suggest", {}).json()
+    assert 0 < third["believed"]["p_feasible"] < 1
+    corrected = site.json(f"{API}/runs/{first['number']}/correct", {"value": 308}).json()
+    assert (corrected["value"], corrected["note"]) == (308, "x")
+    assert [entry["value"] for entry in corrected["history"]] == [380]
+    undo = {"version": corrected["version"]}
+    assert site.json(f"{API}/runs/{first['number']}/undo", undo).json()["value"] == 380
+    assert campaign.run(second["number"]).result.reason == "cracked"
+    design = {"temperature": 300, "gas": "argon"}
+    (belief,) = site.json(f"{API}/predict", {"designs": [design]}).json()
+    assert belief["mean"] == pytest.approx(400) and belief["p_feasible"] > 0.9
+
+
+def test_somebody_else_was_faster(site: Site, campaign: Campaign) -> None:
+    campaign.record(4, 410)
+    answer = site.json(f"{API}/runs/4/record", {"value": 1})
+    assert answer.status_code == 409
+    assert answer.json()["run"]["value"] == 410
+
+
+def test_create_add_and_import(site: Site, campaign: Campaign) -> None:
+    described = {"name": "a b", "parameters": {"x": {"low": 0, "high": 1}}, "budget": 5}
+    assert site.json("/api/campaigns", described).json()["id"] == "a~20b"
+    assert site.get("/api/campaigns/a~20b").json()["budget"] == 5
+    added = site.json("/api/campaigns/a~20b/runs", {"params": {"x": 0.5}, "failed": True})
+    assert (added.status_code, added.json()["outcome"]) == (201, "failed")
+    params = campaign.run(4).params
+    rows = [
+        ["number", "temperature", "gas", "hardness", "reason"],
+        [None, 211, "argon", 311, None],
+        [4, params["temperature"], params["gas"], None, "bent"],
+        [None, 200, "argon", 300, None],
+    ]
+    imported = site.json(f"{API}/import", {"rows": rows}).json()
+    assert imported == {"added": [5], "recorded": [4], "n_known": 1}
+    assert campaign.run(4).result.reason == "bent"
+
+
+def test_many_instruments_record_one_run(where: Any, campaign: Campaign) -> None:
+    statuses = []
+    with serving(make_app(where)) as address:
+
+        def record(value: int) -> None:
+            answer = httpx.post(f"{address}{API}/runs/4/record", json={"value": value}, timeout=60)
+            statuses.append(answer.status_code)
+
+        threads = [threading.Thread(target=record, args=[value]) for value in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert sorted(statuses) == [200] + [409] * 7
+
+
+def test_the_document_knows_the_token(site: Site, open_site: Any) -> None:
+    bearer = {"authorization": f"Bearer {TOKEN}"}
+    guarded = open_site(Access(TOKEN)).get("/api/openapi.json", headers=bearer).json()
+    assert guarded["components"]["securitySchemes"]["HTTPBearer"]["scheme"] == "bearer"
+    assert "securitySchemes" not in site.get("/api/openapi.json").json()["components"]
+
+
+SLOW = "/api/campaigns/{campaign_id}/suggest"  # what is asked for there is worked out
+N_EXAMPLES = 6
+
+
+@pytest.fixture(scope="module")
+def address(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    where = Path(shutil.copy(made, tmp_path_factory.mktemp("contract") / "lab.db"))
+    # The checks guess tokens; between two looks at this clock, a minute passes.
+    ticks = itertools.count()
+    with serving(make_app(where, Access(TOKEN, lambda: 60.0 * next(ticks)))) as address:
+        yield address
+
+
+@pytest.mark.parametrize("mode", list(GenerationMode))
+def test_the_api_keeps_its_contract(address: str, mode: GenerationMode) -> None:
+    bearer = {"Authorization": f"Bearer {TOKEN}"}
+    schema = schemathesis.openapi.from_url(f"{address}/api/openapi.json", headers=bearer)
+    operations = [result.ok() for result in schema.get_all_operations()]
+    assert len(operations) == 13
+    for operation in operations:
+
+        @settings(max_examples=N_EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+        @given(case=operation.as_strategy(generation_mode=mode))
+        def keeps_it(case: Any) -> None:
+            if "campaign_id" in case.path_parameters and mode is GenerationMode.POSITIVE:
+                case.path_parameters["campaign_id"] = "coating"
+            if "number" in case.path_parameters and mode is GenerationMode.POSITIVE:
+                case.path_parameters["number"] = 4
+            if case.operation.path == SLOW and mode is GenerationMode.POSITIVE:
+                case.body = {"q": 1}
+            # What fits the schema may still not fit the campaign, whose parameters it cannot know.
+            case.call_and_validate(
+                headers=bearer, timeout=60, excluded_checks=[positive_data_acceptance]
+            )
+
+        keeps_it()

@@ -1,0 +1,220 @@
+"""What people and programs send by mistake, and what they are told. Nothing is ever written."""
+
+import io
+import zipfile
+from typing import Any
+
+import pytest
+from web.lab import Site
+
+from becbo.campaign.tables import MAX_ROWS
+from becbo.web import forms
+
+NEW = {"name": "new", "objective": "y", "direction": "minimize"}
+A = {"parameter-0-name": "a", "parameter-0-kind": "number"}
+RANGE = {**A, "parameter-0-low": "0", "parameter-0-high": "1"}
+
+
+def xlsx_bomb() -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/worksheets/sheet1.xml", bytes(forms.MAX_UNPACKED + 1))
+    return out.getvalue()
+
+
+def upload(name: str, content: bytes | str) -> dict[str, Any]:
+    return {"files": {"file": (name, content)}}
+
+
+FORMS: list[tuple[str, dict[str, str], dict[str, Any], str]] = [
+    # A new campaign.
+    ("/new", {}, {}, "parameters"),
+    ("/new", {**NEW, **RANGE, "name": " "}, {}, "name"),
+    ("/new", {**NEW, **RANGE, "name": "x" * 101}, {}, "longer than 100 characters"),
+    ("/new", {**NEW, **RANGE, "name": "coating"}, {}, "coating&#39; already"),
+    ("/new", {**NEW, **RANGE, "direction": "up"}, {}, "minimize or maximize"),
+    ("/new", {**NEW, **RANGE, "objective": "a"}, {}, "is a parameter and the objective"),
+    ("/new", {**NEW, **A}, {}, "needs a lowest and a highest value"),
+    ("/new", {**NEW, **RANGE, "parameter-0-low": "0,5"}, {}, "write it with a point"),
+    ("/new", {**NEW, **RANGE, "parameter-0-low": "ten"}, {}, "is not a number"),
+    ("/new", {**NEW, **RANGE, "parameter-0-low": "2"}, {}, "low"),
+    ("/new", {**NEW, **RANGE, "parameter-0-kind": "log"}, {}, "log"),
+    ("/new", {**NEW, **RANGE, "parameter-0-name": ""}, {}, "name"),
+    ("/new", {**NEW, **RANGE, "parameter-1-name": "a"}, {}, "two parameters called"),
+    (
+        "/new",
+        {**NEW, **A, "parameter-0-kind": "choices", "parameter-0-choices": "x"},
+        {},
+        "choices",
+    ),
+    ("/new", {**NEW, **RANGE, "budget": "many"}, {}, "budget = &#39;many&#39; is not a number"),
+    ("/new", {**NEW, **RANGE, "budget": "0"}, {}, "budget"),
+    ("/new", {**NEW, **RANGE, "risk": "2"}, {}, "risk"),
+    ("/new", {**NEW, **RANGE, "constraints": "a + b <= 1"}, {}, "b"),
+    ("/new", {**NEW, **RANGE, "constraints": "__import__('os')"}, {}, "constraint"),
+    ("/new/file", {"yaml": ""}, {}, "paste it, or choose a file"),
+    ("/new/file", {"yaml": "name: [1"}, {}, "cannot be read"),
+    ("/new/file", {"yaml": "just a text"}, {}, "must have"),
+    ("/new/file", {"yaml": "a: &a [x]\nb: [*a, *a]"}, {}, "aliases"),
+    ("/new/file", {"yaml": "[" * 20_000}, {}, "and 1000 brackets"),
+    ("/new/file", {"yaml": "- " * 10_000}, {}, "cannot be read"),
+    ("/new/file", {"yaml": "x" * 50_001}, {}, "at most 50000 characters"),
+    ("/new/file", {"yaml": "name: !!python/object:os.system x"}, {}, "cannot be read"),
+    ("/new/file", {}, upload("lab.exe", "MZ"), "must be a .yaml"),
+    ("/new/file", {}, upload("lab.toml", "name = "), "cannot be read"),
+    ("/new/file", {}, upload("lab.json", b"\xff\xfe"), "cannot be read"),
+    # Suggestions.
+    ("/c/coating/suggest", {"q": "0"}, {}, "whole number from 1 to 50"),
+    ("/c/coating/suggest", {"q": "51"}, {}, "whole number from 1 to 50"),
+    ("/c/coating/suggest", {"q": "2.5"}, {}, "whole number from 1 to 50"),
+    ("/c/coating/suggest", {"q": "²"}, {}, "whole number from 1 to 50"),
+    # Results.
+    ("/c/coating/runs/4/record", {"version": "4"}, {}, "worked, failed or was lost"),
+    ("/c/coating/runs/4/record", {"version": "4", "outcome": "ok"}, {}, "hardness [HV] is empty"),
+    ("/c/coating/runs/4/record", {"version": "4", "outcome": "ok", "value": "4,1"}, {}, "point"),
+    ("/c/coating/runs/4/record", {"version": "4", "outcome": "ok", "value": "nan"}, {}, "finite"),
+    ("/c/coating/runs/4/record", {"version": "4", "outcome": "ok", "value": "1e999"}, {}, "finite"),
+    ("/c/coating/runs/4/record", {"outcome": "ok", "value": "1"}, {}, "which version"),
+    ("/c/coating/runs/4/record", {"version": "x", "outcome": "lost"}, {}, "which version"),
+    (
+        "/c/coating/runs/4/record",
+        {"version": "4", "outcome": "failed", "reason": "x" * 501},
+        {},
+        "at most 500",
+    ),
+    ("/c/coating/runs/4/correct", {"version": "4", "outcome": "lost"}, {}, "record it"),
+    ("/c/coating/runs/4/undo", {"version": "4"}, {}, "no entry to take back"),
+    # Experiments from elsewhere.
+    ("/c/coating/add", {}, {}, "temperature [°C] is empty"),
+    ("/c/coating/add", {"setting-0": "hot", "setting-1": "argon"}, {}, "is not a number"),
+    (
+        "/c/coating/add",
+        {"setting-0": "900", "setting-1": "argon", "outcome": "failed"},
+        {},
+        "temperature",
+    ),
+    (
+        "/c/coating/add",
+        {"setting-0": "300", "setting-1": "neon", "outcome": "failed"},
+        {},
+        "gas",
+    ),
+    # Tables.
+    ("/c/coating/import", {}, {}, "no file was chosen"),
+    ("/c/coating/import", {}, upload("t.ods", "x"), "must be a .csv or .xlsx"),
+    ("/c/coating/import", {}, upload("../../t.csv", ""), "empty"),
+    ("/c/coating/import", {}, upload("t.csv", b"\0\1"), "not a CSV file"),
+    ("/c/coating/import", {}, upload("t.csv", "depth\n1"), "unknown"),
+    ("/c/coating/import", {}, upload("t.csv", "temperature [K],gas,hardness\n1,argon,2"), "°C"),
+    (
+        "/c/coating/import",
+        {},
+        upload("t.csv", "temperature,gas,hardness\n" + "200,argon,1\n" * (MAX_ROWS + 1)),
+        f"at most {MAX_ROWS}",
+    ),
+    ("/c/coating/import", {}, upload("t.xlsx", "not a zip"), "not an xlsx file"),
+    ("/c/coating/import", {}, upload("t.xlsx", xlsx_bomb()), "more than 50 MB"),
+]
+
+
+@pytest.mark.parametrize(("path", "fields", "more", "words"), FORMS)
+def test_forms(
+    shared_site: Site, path: str, fields: dict[str, str], more: dict[str, Any], words: str
+) -> None:
+    answer = shared_site.send(path, fields, **more)
+    assert answer.status_code == 422
+    assert words in answer.text
+    assert "Traceback" not in answer.text
+
+
+API = "/api/campaigns/coating"
+RECORD = f"{API}/runs/4/record"
+DESIGN = {"temperature": 300, "gas": "argon"}
+
+BODIES: list[tuple[str, Any, int, str]] = [
+    ("/api/campaigns", {}, 422, "name: Field required"),
+    ("/api/campaigns", {"name": "x", "parameters": {}}, 422, "parameters"),
+    (
+        "/api/campaigns",
+        {"name": "coating", "parameters": {"a": {"low": 0, "high": 1}}},
+        422,
+        "already",
+    ),
+    ("/api/campaigns", {"name": "x", "parameters": {"a": 1}}, 422, "'a'"),
+    ("/api/campaigns/nobody/suggest", {"q": 1}, 404, "no campaign 'nobody'"),
+    (f"{API}/suggest", {"q": 0}, 422, "q: "),
+    (f"{API}/suggest", {"q": "1"}, 422, "q: "),
+    (f"{API}/suggest", {"q": 1, "n": 2}, 422, "n: Extra inputs"),
+    (f"{API}/suggest", [], 422, "dictionary"),
+    (RECORD, {}, 422, "exactly one"),
+    (RECORD, {"value": 1, "failed": True}, 422, "exactly one"),
+    (RECORD, {"value": "1"}, 422, "value: "),
+    (RECORD, {"value": True}, 422, "value: "),
+    (RECORD, {"value": None}, 422, "value: "),
+    (RECORD, {"failed": False}, 422, "failed"),
+    (RECORD, {"failed": ""}, 422, "failed"),
+    (RECORD, {"failed": "x" * 501}, 422, "500"),
+    (RECORD, {"value": 1, "version": 3}, 409, "has changed meanwhile"),
+    (f"{API}/runs/0/record", {"value": 1}, 409, "recorded already: 300"),
+    (f"{API}/runs/99/record", {"value": 1}, 404, "no run 99"),
+    (f"{API}/runs/x/record", {"value": 1}, 404, "no such page"),
+    (f"{API}/runs/4/correct", {"value": 1}, 422, "record it"),
+    (f"{API}/runs/0/correct", {"value": 1, "version": 7}, 409, "it is 300 now"),
+    (f"{API}/runs/4/undo", {}, 422, "no entry to take back"),
+    (f"{API}/runs", {"params": DESIGN}, 422, "exactly one"),
+    (f"{API}/runs", {"params": {"temperature": 300}, "value": 1}, 422, "gas"),
+    (f"{API}/runs", {"params": {**DESIGN, "time": 3}, "value": 1}, 422, "time"),
+    (f"{API}/runs", {"params": {**DESIGN, "temperature": 900}, "value": 1}, 422, "temperature"),
+    (f"{API}/runs", {"params": DESIGN, "lost": True}, 422, "lost: Extra inputs"),
+    (f"{API}/import", {"rows": []}, 422, "rows"),
+    (f"{API}/import", {"rows": [["temperature", "gas"], [300, "argon"]]}, 422, "hardness"),
+    (f"{API}/predict", {"designs": []}, 422, "designs"),
+    (f"{API}/predict", {"designs": [{"temperature": 300}]}, 422, "gas"),
+]
+
+
+@pytest.mark.parametrize(("path", "body", "status", "words"), BODIES)
+def test_json(shared_site: Site, path: str, body: Any, status: int, words: str) -> None:
+    answer = shared_site.json(path, body)
+    assert answer.status_code == status
+    assert words in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "text", ['{"value": 1', '{"value": NaN}', '{"value": 1e999}', "", '{"failed": "\\ud800"}']
+)
+def test_what_is_hardly_json(shared_site: Site, text: str) -> None:
+    headers = {"content-type": "application/json"}
+    answer = shared_site.client.post(RECORD, content=text, headers=headers)
+    assert answer.status_code == 422
+    assert answer.json()["detail"]
+
+
+def test_everything_that_is_wrong_with_a_table(shared_site: Site) -> None:
+    bad = "temperature,gas,hardness\n200,argon,1\nhot,argon,2\n300,neon,3\n"
+    page = shared_site.send("/c/coating/import", {}, **upload("t.csv", bad))
+    assert "2 rows must be mended" in page.text
+    assert "line 3: " in page.text and "line 4: " in page.text
+    rows = [line.split(",") for line in bad.splitlines()]
+    api = shared_site.json(f"{API}/import", {"rows": rows}).json()
+    assert [problem["line"] for problem in api["problems"]] == [3, 4]
+
+
+def test_what_was_typed_is_still_there(shared_site: Site) -> None:
+    fields = {"version": "4", "outcome": "ok", "value": "4,1", "note": "warm"}
+    record = shared_site.send("/c/coating/runs/4/record", fields)
+    assert 'value="4,1"' in record.text and 'value="warm"' in record.text
+    new = shared_site.send("/new", {**NEW, **RANGE, "parameter-0-low": "nothing"})
+    assert 'value="nothing"' in new.text
+    for gas in ("argon", "nitrogen"):
+        add = shared_site.send("/c/coating/add", {"setting-0": "hot", "setting-1": gas})
+        assert 'value="hot"' in add.text and f"<option selected>{gas}" in add.text
+
+
+def test_nothing_was_written(shared_site: Site) -> None:
+    """The last test of this file: none of the above has changed anything."""
+    campaigns = shared_site.get("/api/campaigns").json()
+    runs = shared_site.get(f"{API}/runs").json()
+    assert [campaign["name"] for campaign in campaigns] == ["coating"]
+    assert [run["outcome"] for run in runs] == ["ok", "ok", "ok", "failed", "pending"]
+    assert all(run["history"] == [] for run in runs)

@@ -1,0 +1,222 @@
+"""In a real browser: what a person sees and does, with JavaScript and a strict policy."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from web.lab import serving
+
+from becbo.campaign.campaign import Campaign
+from becbo.trial import Outcome
+from becbo.web.app import make_app
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+
+FLAGS = [
+    "--no-sandbox",  # tests may run as root
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+PATIENCE = 60_000  # milliseconds; far more than anything takes
+expect = playwright.expect
+expect.set_options(timeout=PATIENCE)
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with playwright.sync_playwright() as tool:
+        browser = tool.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def lab(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Path(shutil.copy(made, tmp_path_factory.mktemp("browser") / "lab.db"))
+
+
+@pytest.fixture(scope="module")
+def address(lab: Path) -> Iterator[str]:
+    with serving(make_app(lab)) as address:
+        yield address
+
+
+@pytest.fixture
+def new_page(chromium: Any, address: str) -> Iterator[Any]:
+    """Opens windows of different people; none may load anything from elsewhere or break."""
+    contexts, wrong = [], []
+
+    def start(path: str = "/", **settings: Any) -> Any:
+        context = chromium.new_context(base_url=address, **settings)
+        context.set_default_timeout(PATIENCE)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on(
+            "request",
+            lambda request: request.url.startswith((address, "data:")) or wrong.append(request.url),
+        )
+        page.add_init_script(
+            "window.blocked = [];"
+            "addEventListener('securitypolicyviolation',"
+            " (event) => window.blocked.push(event.effectiveDirective))"
+        )
+        page.goto(path)
+        return page
+
+    yield start
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+def map_data(page: Any) -> Any:
+    """What the first map shows, once it is drawn for the present runs."""
+    page.wait_for_function(
+        """() => {
+            const learned = document.querySelector("[data-learned]");
+            const live = document.querySelector("[data-live]");
+            const runs = live.dataset.state.split("-")[0];
+            return learned.dataset.state === runs && document.querySelector("[data-figure=map-1]");
+        }"""
+    )
+    return page.evaluate("JSON.stringify(document.querySelector('[data-figure=map-1]').data)")
+
+
+def test_from_nothing_to_a_recorded_failure(new_page: Any, lab: Path) -> None:
+    """Only the keyboard is used."""
+    page = new_page("/")
+    page.get_by_role("link", name="New campaign").press("Enter")
+    first, second = page.get_by_role("group", name="Parameter").all()[:2]
+    about = page.get_by_role("group", name="What it is about")
+    measured = page.get_by_role("group", name="What is measured")
+    about.get_by_label("Name").fill("spring")
+    measured.get_by_label("Name").fill("mass")
+    measured.get_by_label("Unit").fill("g")
+    measured.get_by_label("Better is").select_option("less")
+    first.get_by_label("Name").fill("wire")
+    first.get_by_label("Lowest").fill("0.1")
+    first.get_by_label("Highest").fill("5")
+    first.get_by_label("Unit").fill("mm")
+    second.get_by_label("Name").fill("alloy")
+    second.get_by_label("Kind").select_option("one of a list")
+    expect(second.get_by_label("Lowest")).to_be_hidden()
+    second.get_by_label("Choices").fill("A, B")
+    page.get_by_role("link", name="One more parameter").press("Enter")
+    expect(page.get_by_role("group", name="Parameter 6").get_by_label("Name")).to_be_focused()
+    about.get_by_label("Name").press("Enter")
+    expect(page.get_by_role("heading", name="spring", exact=True)).to_be_visible()
+    expect(page.get_by_text("Nothing is waiting to be done")).to_be_visible()
+
+    page.get_by_label("How many").fill("2")
+    page.get_by_label("How many").press("Enter")
+    expect(page.get_by_role("button", name="Record run 1")).to_be_visible()
+    expect(page.get_by_text("Working out 2 experiments")).to_be_hidden()
+    # Typed while the page refreshes itself: the second suggestion must not take it away.
+    run = page.get_by_role("article", name="Run 0")
+    expect(run.get_by_text("Part of the initial design")).to_be_visible()
+    run.get_by_label("mass in g").fill("12.5")
+    run.get_by_label("mass in g").press("Enter")
+    expect(page.get_by_role("status").first).to_contain_text("Run 0 is recorded: 12.5 g.")
+
+    run = page.get_by_role("article", name="Run 1")
+    run.get_by_role("radio", name="Worked").press("ArrowRight")
+    expect(run.get_by_label("mass in g")).to_be_hidden()
+    expect(run.get_by_text("This design does not work")).to_be_visible()
+    run.get_by_label("Reason").fill("broke")
+    run.get_by_label("Reason").press("Enter")
+    expect(page.get_by_role("status").first).to_contain_text("Run 1 is recorded: failed (broke).")
+    outcomes = [run.outcome for run in Campaign.open(lab, "spring").runs]
+    assert outcomes == [Outcome.OK, Outcome.FAILED]
+
+
+def test_the_map_changes_and_everybody_sees_it(new_page: Any, lab: Path) -> None:
+    page = new_page("/c/coating")
+    before = map_data(page)
+    # A colleague, or an instrument, records; nobody touches this window.
+    campaign = Campaign.open(lab, "coating")
+    campaign.add({"temperature": 260.0, "gas": "nitrogen"}, failed="flaked")
+    expect(page.get_by_role("region", name="Experiments").get_by_text("flaked")).to_be_visible()
+    expect(page.get_by_role("heading", name="Why experiments failed")).to_be_visible()
+    expect(page.locator("[data-learned]").get_by_role("cell", name="flaked")).to_be_visible()
+    assert map_data(page) != before
+    # Plotly draws under the policy of the page: nothing but inline styles was refused, which the
+    # style sheets replace.
+    assert set(page.evaluate("window.blocked")) <= {"style-src-elem", "style-src-attr"}
+    drawn = page.locator("[data-figure=map-1]")
+    assert drawn.locator(".hm image").count() == 1
+    assert drawn.locator(".main-svg").first.evaluate("e => getComputedStyle(e).position") == (
+        "absolute"
+    )
+
+
+def test_a_table_with_bad_rows(new_page: Any, tmp_path: Path) -> None:
+    table = tmp_path / "old.csv"
+    page = new_page("/c/coating")
+
+    def send(text: str) -> None:
+        table.write_text(text)
+        if page.get_by_label("A .csv or .xlsx file").is_hidden():
+            page.get_by_text("Import a table").press("Enter")
+        page.get_by_label("A .csv or .xlsx file").set_input_files(table)
+        page.get_by_role("button", name="Import").press("Enter")
+
+    send("temperature,gas,hardness\n205,argon,305\nhot,argon,1\n215,neon,2\n")
+    alert = page.get_by_role("alert").first
+    expect(alert).to_contain_text("2 rows must be mended")
+    expect(alert).to_contain_text("line 3")
+    expect(alert).to_contain_text("line 4")
+    expect(alert).to_be_focused()
+    send("temperature,gas,hardness\n205,argon,305\n225,argon,1\n215,nitrogen,\n")
+    expect(page.get_by_role("status").first).to_contain_text("Imported: 3 experiments added.")
+    with page.expect_download() as started:
+        page.get_by_role("link", name="CSV").click()
+    exported = Path(started.value.path()).read_text(encoding="utf-8-sig").splitlines()
+    assert started.value.suggested_filename == "coating.csv"
+    assert exported[0].startswith("number,temperature [°C],gas,hardness [HV]")
+    assert any("215.0,nitrogen,,failed" in line for line in exported)
+
+
+def test_two_people_record_the_same_run(new_page: Any, lab: Path) -> None:
+    # The second window does not refresh itself, as if the network were slow.
+    fast, slow = new_page("/c/coating"), new_page("/c/coating/runs/4")
+    run = fast.get_by_role("article", name="Run 4")
+    run.get_by_label("hardness in HV").fill("410")
+    run.get_by_role("button", name="Record run 4").click()
+    expect(fast.get_by_role("status").first).to_contain_text("Run 4 is recorded: 410 HV.")
+    slow.get_by_label("hardness in HV").fill("399")
+    slow.get_by_role("button", name="Record run 4").click()
+    alert = slow.get_by_role("alert").first
+    expect(alert).to_contain_text("Somebody else was faster: run 4 is recorded already: 410")
+    expect(slow.get_by_label("hardness in HV")).to_have_value("399")
+    assert Campaign.open(lab, "coating").run(4).value == 410
+    slow.get_by_role("button", name="Write the correction").click()
+    expect(slow.get_by_role("status").first).to_contain_text("Run 4 is corrected: 399 HV.")
+
+
+@pytest.mark.parametrize("path", ["/", "/new", "/c/coating", "/c/coating/runs/3", "/docs/api"])
+def test_nothing_is_wider_than_a_phone(new_page: Any, path: str) -> None:
+    page = new_page(path, viewport={"width": 390, "height": 844}, has_touch=True)
+    if path == "/c/coating":
+        map_data(page)
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+@pytest.mark.parametrize("path", ["/", "/new", "/c/coating", "/c/coating/runs/3"])
+def test_every_field_has_a_name(new_page: Any, path: str) -> None:
+    page = new_page(path)
+    nameless = page.evaluate(
+        """() => [...document.querySelectorAll("input:not([type=hidden]), select, textarea")]
+            .filter((field) => !field.labels.length).map((field) => field.name)"""
+    )
+    assert nameless == []
+    assert page.locator("[tabindex]:not([tabindex='0'], [tabindex='-1'])").count() == 0

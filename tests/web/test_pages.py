@@ -1,0 +1,215 @@
+"""The pages as a browser without JavaScript sees them."""
+
+import io
+import time
+from pathlib import Path
+
+import openpyxl
+import pytest
+from web.lab import Opens, Site
+
+from becbo.campaign.campaign import Campaign
+from becbo.trial import Outcome
+from becbo.web.shelf import id_of
+
+PAGE = "/c/coating"
+
+
+def text_of(site: Site, path: str) -> str:
+    answer = site.get(path)
+    assert answer.status_code == 200
+    return answer.text
+
+
+def test_the_list(site: Site) -> None:
+    text = text_of(site, "/")
+    assert '<a href="/c/coating">coating</a>' in text
+    assert "Maximize hardness [HV]" in text and "400 HV" in text and "4 of 20" in text
+
+
+def test_an_empty_list_says_how_to_begin(tmp_path: Path, open_site: Opens, where: Path) -> None:
+    where.unlink()
+    text = text_of(open_site(), "/")
+    assert "no campaign in <code>lab.db</code> yet" in text and "Create the first one" in text
+
+
+def test_a_campaign_from_the_form(site: Site, where: Path) -> None:
+    fields = {
+        "name": "spring 2: wire/coil",
+        "objective": "mass",
+        "unit": "g",
+        "direction": "minimize",
+        "budget": "30",
+        "n_initial": "5",
+        "risk": "0.2",
+        "noisy": "on",
+        "constraints": "wire <= 3\n\n",
+        "parameter-0-name": "wire",
+        "parameter-0-kind": "log",
+        "parameter-0-low": "0.1",
+        "parameter-0-high": "5",
+        "parameter-0-unit": "mm",
+        "parameter-1-name": "",
+        "parameter-2-name": "coils",
+        "parameter-2-kind": "integer",
+        "parameter-2-low": "2",
+        "parameter-2-high": "15",
+        "parameter-3-name": "alloy",
+        "parameter-3-kind": "choices",
+        "parameter-3-choices": "A, B ,C",
+    }
+    answer = site.send("/new", fields)
+    assert answer.headers["location"] == "/c/spring~202~3A~20wire~2Fcoil"
+    assert "mass [g]" in text_of(site, answer.headers["location"])
+    described = Campaign.open(where, fields["name"]).description.to_dict()
+    assert described["parameters"] == {
+        "wire": {"low": 0.1, "high": 5, "log": True, "unit": "mm"},
+        "coils": {"low": 2, "high": 15, "integer": True},
+        "alloy": {"choices": ["A", "B", "C"]},
+    }
+    rest = ("objective", "budget", "n_initial", "risk", "noisy", "constraints")
+    assert [described.get(key) for key in rest] == [
+        {"name": "mass", "unit": "g"}, 30, 5, 0.2, True, ["wire <= 3"]
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("is_uploaded", [True, False])
+def test_a_campaign_from_a_file(site: Site, is_uploaded: bool) -> None:
+    text = "name: spring\nparameters:\n  coils: {low: 2, high: 15, integer: true}\n"
+    if is_uploaded:
+        answer = site.send("/new/file", {}, files={"file": ("x.yaml", text)})
+    else:
+        answer = site.send("/new/file", {"yaml": text})
+    assert answer.headers["location"] == "/c/spring"
+
+
+def test_ids_are_for_addresses() -> None:
+    assert id_of("coating-2_b") == "coating-2_b"
+    assert id_of("a b") == "a~20b" != id_of("a~20b")
+    assert id_of("../ü") == "~2E~2E~2F~C3~BC"
+
+
+def test_suggestions_come_in_the_background(site: Site, campaign: Campaign) -> None:
+    answer = site.send(f"{PAGE}/suggest", {"q": "2"})
+    assert answer.headers["location"] == f"{PAGE}#next"
+    text = text_of(site, PAGE)
+    assert "Working out 2 experiments" in text
+    assert '<noscript><meta http-equiv="refresh"' in text
+    while "Working out" in text:
+        time.sleep(0.2)
+        text = text_of(site, PAGE)
+    assert len([run for run in campaign.runs if run.outcome is Outcome.PENDING]) == 3
+    assert "Record run 5" in text and "Record run 6" in text
+    learned = site.get(f"{PAGE}/learned").json()
+    assert learned["why"].keys() == {"4", "5", "6"}
+    assert 'aria-labelledby="maps"' in learned["html"]
+
+
+def test_record_a_value(site: Site, campaign: Campaign) -> None:
+    fields = {"outcome": "ok", "value": " 410.5", "note": "warm", "version": "4"}
+    answer = site.send(f"{PAGE}/runs/4/record", fields)
+    text = text_of(site, answer.headers["location"])
+    assert "Run 4 is recorded: 410.5 HV." in text
+    run = campaign.run(4)
+    assert (run.value, run.note) == (410.5, "warm")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "reason", "told"),
+    [
+        ("failed", "cracked", "failed (cracked)"),
+        ("failed", "", "failed"),
+        ("lost", "power cut", "lost (power cut)"),
+    ],
+)
+def test_record_what_has_no_value(
+    site: Site, campaign: Campaign, outcome: str, reason: str, told: str
+) -> None:
+    fields = {"outcome": outcome, "reason": reason, "version": "4"}
+    answer = site.send(f"{PAGE}/runs/4/record", fields)
+    assert f"Run 4 is recorded: {told}." in text_of(site, answer.headers["location"])
+    run = campaign.run(4)
+    assert (run.outcome.value, run.result.reason) == (outcome, reason)
+
+
+def test_correct_and_take_back(site: Site, campaign: Campaign) -> None:
+    text = text_of(site, f"{PAGE}/runs/3")
+    assert 'value="cracked"' in text and "becomes again: lost" in text
+    fields = {"outcome": "ok", "value": "377", "version": "3"}
+    corrected = site.send(f"{PAGE}/runs/3/correct", fields)
+    assert "Run 3 is corrected: 377 HV." in text_of(site, corrected.headers["location"])
+    text = text_of(site, f"{PAGE}/runs/3")
+    assert "Earlier entries" in text and "becomes again: failed (cracked)" in text
+    version = str(campaign.run(3).version)
+    undone = site.send(f"{PAGE}/runs/3/undo", {"version": version})
+    told = "Run 3 is again as it was before: failed (cracked)."
+    assert told in text_of(site, undone.headers["location"])
+
+
+def test_whoever_is_second_is_told(site: Site, campaign: Campaign) -> None:
+    campaign.record(4, 410)
+    fields = {"outcome": "ok", "value": "399", "version": "4"}
+    answer = site.send(f"{PAGE}/runs/4/record", fields)
+    assert answer.status_code == 409
+    assert "Somebody else was faster: run 4 is recorded already: 410" in answer.text
+    # What was typed can be sent as a correction.
+    assert "Write the correction" in answer.text and 'value="399"' in answer.text
+    campaign.correct(4, 411)
+    for what in ("correct", "undo"):
+        answer = site.send(f"{PAGE}/runs/4/{what}", fields)
+        assert answer.status_code == 409 and "it is 411 now" in answer.text
+    assert campaign.run(4).value == 411
+
+
+def test_add_an_experiment(site: Site, campaign: Campaign) -> None:
+    fields = {"setting-0": "222", "setting-1": "nitrogen", "outcome": "ok", "value": "3"}
+    answer = site.send(f"{PAGE}/add", fields)
+    assert "Run 5 is added: 3 HV." in text_of(site, answer.headers["location"])
+    assert campaign.run(5).params == {"temperature": 222, "gas": "nitrogen"}
+
+
+def test_import_and_export(site: Site, campaign: Campaign) -> None:
+    table = "temperature [°C];gas;hardness [HV]\n210,5;argon;310\n430;argon;failed\n"
+    answer = site.send(f"{PAGE}/import", {}, files={"file": ("old.csv", table)})
+    assert "Imported: 2 experiments added." in text_of(site, answer.headers["location"])
+    assert campaign.run(5).params["temperature"] == 210.5
+    csv = site.get(f"{PAGE}/export.csv")
+    assert csv.headers["content-disposition"] == 'attachment; filename="coating.csv"'
+    assert len(csv.text.splitlines()) == 8
+    again = site.send(f"{PAGE}/import", {}, files={"file": ("all.csv", csv.content)})
+    assert "7 rows skipped because nothing in them is new" in text_of(
+        site, again.headers["location"]
+    )
+    sheet = openpyxl.load_workbook(io.BytesIO(site.get(f"{PAGE}/export.xlsx").content)).active
+    assert sheet.max_row == 8
+    assert len(site.get(f"{PAGE}/export.json").json()["runs"]) == 7
+
+
+def test_the_state_changes_with_every_entry(site: Site, campaign: Campaign) -> None:
+    def state() -> str:
+        found: str = site.get(f"{PAGE}/state").json()["state"]
+        return found
+
+    states = [state(), state()]
+    for write in (
+        lambda: campaign.record(4, 1.0),
+        lambda: campaign.correct(4, 1.0, note="sure"),
+        lambda: campaign.undo(4),
+        lambda: campaign.undo(4),
+    ):
+        write()
+        states.append(state())
+    assert states[0] == states[1] and len(set(states)) == 5
+
+
+def test_a_long_table_is_cut(site: Site, campaign: Campaign) -> None:
+    rows = [["temperature", "gas", "hardness"], *([t, "argon", t] for t in range(201, 301))]
+    campaign.import_cells(rows)
+    assert "Show all 105" in text_of(site, PAGE)
+    assert "Show all" not in text_of(site, f"{PAGE}?all=true")
+
+
+def test_what_the_api_can_do(site: Site) -> None:
+    text = text_of(site, "/docs/api")
+    assert "/api/campaigns/{campaign_id}/runs/{number}/record" in text
+    assert "http://localhost:8000/api/campaigns/NAME/suggest" in text

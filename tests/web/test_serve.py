@@ -1,0 +1,115 @@
+"""The command `becbo serve`."""
+
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx2 as httpx
+import pytest
+from commands import Done
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--file", "lab.txt"], "must end in"),
+        (["--file", "nowhere/lab.db"], "no folder nowhere"),
+        (["--token", "short"], "--token has 5 characters; use at least 12"),
+        (["--host", "256.1.1.1"], "cannot listen on 256.1.1.1"),
+        (["--certificate", "none.pem"], "--certificate none.pem is not a file"),
+        (["--key", __file__], "--key needs --certificate"),
+        (["--port", "70000"], "--port"),
+    ],
+)
+def test_bad_options(becbo: Callable[..., Done], arguments: list[str], words: str) -> None:
+    done = becbo("serve", *arguments)
+    assert done.code == 2
+    assert words in done.err and "Traceback" not in done.err
+
+
+def test_a_port_that_is_taken(becbo: Callable[..., Done]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        done = becbo("serve", "--port", str(taken.getsockname()[1]))
+    assert done.code == 2
+    assert "choose another --host or --port" in done.err
+
+
+COMMAND = [sys.executable, "-c", "from becbo.cli import main; main()", "serve", "--port", "0"]
+Start = Callable[..., tuple[subprocess.Popen[str], str]]
+
+
+@pytest.fixture
+def start(where: Path) -> Iterator[Start]:
+    """Starts the command and reads its address."""
+    running = []
+
+    def start(*options: str) -> tuple[subprocess.Popen[str], str]:
+        process = subprocess.Popen(
+            [*COMMAND, "--file", str(where), *options],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        running.append(process)
+        assert process.stdout
+        found = re.search(r"http://\S+", process.stdout.readline())
+        assert found
+        return process, found[0]
+
+    yield start
+    for process in running:
+        process.kill()
+        process.communicate()
+
+
+def workers(process: subprocess.Popen[str]) -> list[Path]:
+    """The processes that work for the server."""
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    return [Path(f"/proc/{child}") for child in children]
+
+
+def wait_for_the_end(found: list[Path]) -> None:
+    while any("spawn_main" in _command(worker) for worker in found):
+        time.sleep(0.1)
+
+
+def _command(process: Path) -> str:
+    try:
+        return (process / "cmdline").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
+def test_on_this_machine(start: Start) -> None:
+    process, address = start()
+    assert httpx.get(address, timeout=60).status_code == 200
+    suggest = f"{address}/api/campaigns/coating/suggest"
+    assert httpx.post(suggest, json={}, timeout=60).status_code == 201
+    found = workers(process)
+    assert found
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate()
+    assert (process.returncode, out, err) == (130, "", "")
+    wait_for_the_end(found)
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
+def test_for_other_machines(start: Start) -> None:
+    process, address = start("--host", "0.0.0.0")
+    assert process.stdout
+    token = process.stdout.readline().removeprefix("token: ").strip()
+    assert "can read the token" in process.stdout.readline()
+    address = address.replace("0.0.0.0", "127.0.0.1")
+    assert httpx.get(f"{address}/api/campaigns", timeout=60).status_code == 401
+    with httpx.Client(headers={"Authorization": f"Bearer {token}"}, timeout=60) as client:
+        assert client.get(f"{address}/api/campaigns").status_code == 200
+        suggest = f"{address}/api/campaigns/coating/suggest"
+        assert client.post(suggest, json={}).status_code == 201
+    found = workers(process)
+    process.kill()  # it cannot tell its workers to end any more
+    wait_for_the_end(found)
