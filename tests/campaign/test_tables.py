@@ -259,7 +259,7 @@ def test_every_bad_row_is_reported() -> None:
         ([HEADINGS[:-1]], "no column 'hardness'"),
         ([[*HEADINGS, "gas"]], "column 'gas' stands there twice"),
         ([[*HEADINGS, "note", "Note"]], "column 'Note' stands there twice"),
-        ([HEADINGS] + [[200, 2, "argon", 600]] * (MAX_ROWS + 1), "has more than 1000 rows; split it"),
+        ([HEADINGS] + [[200, 2, "argon", 600]] * (MAX_ROWS + 1), "at most 1000 rows"),
     ],
 )
 def test_tables_that_cannot_be(cells: list[list[Cell]], words: str) -> None:

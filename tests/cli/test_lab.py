@@ -66,7 +66,7 @@ def said_json(done: Done) -> Any:
 
 
 def everything(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    return {path.name: path.read_bytes() for path in folder.glob("[!.]*") if path.is_file()}
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -145,7 +145,8 @@ def test_the_map_changes_and_everybody_sees_it(new_page: Any, lab: Path) -> None
     # A colleague, or an instrument, records; nobody touches this window.
     campaign = Campaign.open(lab, "coating")
     campaign.add({"temperature": 260.0, "gas": "nitrogen"}, failed="flaked")
-    expect(page.get_by_role("region", name="Experiments").get_by_text("flaked")).to_be_visible()
+    experiments = page.get_by_role("region", name="Experiments", exact=True)
+    expect(experiments.get_by_text("flaked")).to_be_visible()
     expect(page.get_by_role("heading", name="Why experiments failed")).to_be_visible()
     expect(page.locator("[data-learned]").get_by_role("cell", name="flaked")).to_be_visible()
     assert map_data(page) != before

@@ -72,7 +72,9 @@ def understand(description: Description, cells: Sequence[Sequence[Cell]]) -> lis
     if not cells or not any(map(_text, cells[0])):
         raise InvalidInput("the table is empty: its first line must name the columns")
     if len(cells) - 1 > MAX_ROWS:
-        raise InvalidInput(f"the table has more than {MAX_ROWS} rows; split it")
+        raise InvalidInput(
+            f"the table is too long: split it, at most {MAX_ROWS} rows go in at once"
+        )
     columns = _columns(description, [_text(cell) for cell in cells[0]])
     rows, problems = [], []
     for line, row in enumerate(cells[1:], start=2):

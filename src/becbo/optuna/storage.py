@@ -253,9 +253,9 @@ def _check_journal(path: Path) -> None:
 @contextmanager
 def _file_turn(path: Path) -> Iterator[None]:
     """A lock that the system takes back from a process that dies, where it can (not on Windows)."""
-    beside = f"{path}.turn"
+    beside = path.with_name(f".{path.name}.turn")  # not the database: SQLite's locks would go
     if fcntl is None:
-        lock = JournalFileOpenLock(beside)
+        lock = JournalFileOpenLock(str(beside))
         lock.acquire()
         try:
             yield
@@ -264,7 +264,7 @@ def _file_turn(path: Path) -> Iterator[None]:
             with suppress(RuntimeError):
                 lock.release()
     else:
-        with Path(beside).open("ab") as file:
+        with beside.open("ab") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
 
