@@ -49,7 +49,7 @@ clean:
 
 .venv/demo: .venv/made pyproject.toml constraints.txt
 	@echo "setting up .venv (about a minute, once)"
-	@$(INSTALL) -e ".[plots,threads]"
+	@$(INSTALL) -e ".[plots,web]"
 	@touch $@
 
 .venv/dev: .venv/made pyproject.toml constraints.txt

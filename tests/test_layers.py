@@ -216,6 +216,7 @@ TABLE: dict[str, set[str]] = {
         "becbo.errors",
         "becbo.problems",
         "becbo.plots",
+        "becbo.progress",
         "becbo.bench",
         "becbo.optuna",
         "becbo.campaign",

@@ -39,5 +39,9 @@ class ProgressBar:
         """Shows the state after one more experiment."""
         n_failed = sum(t.outcome is Outcome.FAILED for t in optimizer.trials)
         best = optimizer.best
-        found = "nothing has worked yet" if best is None else f"best {best.value:.6g}"
+        self.advance(n_failed, None if best is None else best.value)
+
+    def advance(self, n_failed: int, best: float | None) -> None:
+        """One more experiment is done."""
+        found = "nothing has worked yet" if best is None else f"best {best:.6g}"
         self._progress.update(self._task, advance=1, state=f"{n_failed} failed, {found}")

@@ -11,6 +11,7 @@ import pytest
 from commands import Done
 
 from becbo import METHODS
+from becbo.campaign.campaign import campaigns
 from becbo.cli.demo import SNIPPET
 from becbo.problems import PROBLEMS, get
 
@@ -51,20 +52,23 @@ def test_methods_lists_all(becbo: Callable[..., Done]) -> None:
 
 def test_demo_reports_and_writes_its_files(becbo: Callable[..., Done], tmp_path: Path) -> None:
     (tmp_path / "a/b").mkdir(parents=True)
-    (tmp_path / "a/b/trials.csv").write_text("of an earlier run")
+    (tmp_path / "a/b/runs.csv").write_text("of an earlier run")
     done = becbo("demo", "--evaluations", "14", "--out", "a/b")
     assert done.code == 0
     assert all(f"  {name} " in done.out for name in get("welded_beam").space.names)
-    for words in ("best possible", "2.4454", "distance to it", "of 14", "per proposal", "README"):
+    for words in ("best possible", "2.4454", "distance to it", "of 14", "README"):
         assert words in done.out
-    for path in ("a/b/trials.csv", "a/b/progress.png"):
+    for path in ("a/b/becbo.db", "a/b/runs.csv", "a/b/progress.png", "a/b/report.html"):
         assert path in done.out
     assert SNIPPET.splitlines()[0] in done.out
     assert (tmp_path / "a/b/progress.png").read_bytes().startswith(b"\x89PNG")
-    check_trials(tmp_path / "a/b/trials.csv")
+    check_runs(tmp_path / "a/b/runs.csv")
+    again = becbo("demo", "--evaluations", "2", "--out", "a/b")
+    assert again.code == 0, again.err
+    assert campaigns(tmp_path / "a/b/becbo.db") == ["welded_beam", "welded_beam 2"]
 
 
-def check_trials(path: Path) -> None:
+def check_runs(path: Path) -> None:
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["number"] for row in rows] == [str(i) for i in range(14)]
@@ -78,7 +82,7 @@ def check_trials(path: Path) -> None:
         else:
             assert (row["outcome"], row["value"]) == ("failed", "")
             assert row["reason"].startswith("violated")
-    assert 0 <= float(rows[-1]["chance_to_work"]) <= 1  # the models had spoken by then
+    assert 0 <= float(rows[-1]["believed chance"]) <= 1  # the models had spoken by then
 
 
 @pytest.mark.parametrize(
@@ -116,7 +120,7 @@ def test_ctrl_c_still_reports(
     assert done.code == 130
     assert "Stopped early" in done.out
     assert "best possible" in done.out
-    assert ",0.9," in (tmp_path / "becbo-demo/trials.csv").read_text()
+    assert ",0.9," in (tmp_path / "becbo-demo/runs.csv").read_text()
 
 
 def test_nothing_worked(becbo: Callable[..., Done], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,7 +143,7 @@ def test_without_matplotlib(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "pip install 'becbo[plots]'" in done.stdout
-    assert (tmp_path / "becbo-demo/trials.csv").exists()
+    assert (tmp_path / "becbo-demo/runs.csv").exists()
 
 
 def test_the_snippet_runs(capsys: pytest.CaptureFixture[str]) -> None:

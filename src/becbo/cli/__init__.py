@@ -84,8 +84,9 @@ def demo(
 ) -> None:
     """Optimise a problem whose bad designs return nothing, and show what was found.
 
-    Writes every design tried (trials.csv) and a picture of the run (progress.png).
-    Ctrl-C stops early and still reports.
+    Keeps the study in a file (becbo.db) and writes every design tried (runs.csv), a
+    picture of the run (progress.png) and a report (report.html). Ctrl-C stops early
+    and still reports.
     """
     from becbo.cli.demo import run_demo
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
+import itertools
 import os
 import sys
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,12 +14,17 @@ from rich.markup import escape
 from rich.syntax import Syntax
 from rich.table import Table
 
-from becbo import METHODS, InvalidInput, Result, minimize
+from becbo import METHODS, Campaign, Infeasible, InvalidInput, Outcome
+from becbo.campaign.campaign import FILE, campaigns
+from becbo.campaign.description import Description, LabParameter
+from becbo.campaign.runs import Run
+from becbo.cli.lab import using
 from becbo.problems import Problem, get
+from becbo.progress import ProgressBar
 
 # For the announcement only: methods that train networks, and seconds per proposal.
 _TRAINED = ("be-cbo", "be-cbo-c", "be-cbo-m", "be-cbo-mle", "be-cbo-ucb")
-_TRAINED_PACE, _PACE = 3.0, 0.06
+_TRAINED_PACE, _PACE = 3.0, 0.2
 
 SNIPPET = """\
 import becbo
@@ -57,70 +61,109 @@ def run_demo(
         f"this takes {_duration(evaluations * pace)}.\n",
         highlight=False,
     )
-    started = time.perf_counter()
-    result = minimize(problem, problem.space, evaluations, method=method, seed=seed, progress=True)
-    seconds = time.perf_counter() - started  # a problem answers in microseconds
-    _report(result, problem, seconds, console)
-    with _writing_to(out):
-        _write_files(result, problem, out, console)
+    with using(out / FILE):
+        campaign = _campaign(problem, method, evaluations, seed, out / FILE)
+        interrupted = _run(campaign, problem, evaluations)
+        _report(campaign.runs, problem, interrupted, console)
+        with _writing_to(out):
+            _write_files(campaign, problem, out, console)
     python = escape(os.path.relpath(sys.executable))
     console.print("\nYour own problem, in a file of your own (more in README.md). Run it with")
     console.print(f"[bold]{python} my_problem.py[/]\n", soft_wrap=True, highlight=False)
     console.print(Syntax(SNIPPET, "python", theme="ansi_light", background_color="default"))
-    return result.interrupted
+    return interrupted
 
 
-def _report(result: Result, problem: Problem, seconds: float, console: Console) -> None:
-    n = len(result.trials)
+def _campaign(problem: Problem, method: str, budget: int, seed: int, file: Path) -> Campaign:
+    """A new campaign in the file, beside those of earlier demos."""
+    taken = campaigns(file)
+    names = (f"{problem.name} {i}" if i > 1 else problem.name for i in itertools.count(1))
+    described = Description(
+        next(name for name in names if name not in taken),
+        tuple(LabParameter(parameter) for parameter in problem.space.parameters),
+        budget=budget,
+        method=method,
+        seed=seed,
+        note=problem.notes.partition(". ")[0],
+    )
+    return Campaign.create(described, file)
+
+
+def _run(campaign: Campaign, problem: Problem, evaluations: int) -> bool:
+    """Do all the experiments; returns whether Ctrl-C ended it early."""
+    try:
+        with ProgressBar(evaluations) as bar:
+            for _ in range(evaluations):
+                (run,) = campaign.suggest()
+                try:
+                    campaign.record(run.number, problem(run.params))
+                except Infeasible as failure:
+                    campaign.record(run.number, failed=failure.reason)
+                status = campaign.status
+                best = None if status.best is None else status.best.value
+                bar.advance(status.counts[Outcome.FAILED], best)
+    except KeyboardInterrupt:
+        for run in campaign.runs:
+            if run.outcome is Outcome.PENDING:
+                campaign.record(run.number, lost="stopped")
+        return True
+    return False
+
+
+def _report(runs: Sequence[Run], problem: Problem, interrupted: bool, console: Console) -> None:
+    done = [run for run in runs if run.outcome in (Outcome.OK, Outcome.FAILED)]
+    worked = [(run.value, run) for run in done if run.value is not None]
     console.print()
-    if result.interrupted:
-        console.print(f"[yellow]Stopped early, after {n} experiments.[/]\n", highlight=False)
-    best = result.best
-    if n == 0:
+    if interrupted:
+        console.print(
+            f"[yellow]Stopped early, after {len(done)} experiments.[/]\n", highlight=False
+        )
+    if not worked:
+        if done:
+            console.print(f"None of the {len(done)} designs worked; try more --evaluations.")
         return
-    if best is None or best.value is None:
-        console.print(f"None of the {n} designs worked; try more --evaluations.", highlight=False)
-        return
+    value, best = min(worked, key=lambda pair: pair[0])
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    table.add_row("[bold]best design", f"number {best.number} in trials.csv")
-    for name, value in best.params.items():
-        table.add_row(f"  {name}", _number(value))
-    table.add_row("[bold]its value", f"[bold]{_number(best.value)}")
+    table.add_row("[bold]best design", f"run {best.number}")
+    for name, setting in best.params.items():
+        table.add_row(f"  {name}", _number(setting))
+    table.add_row("[bold]its value", f"[bold]{_number(value)}")
     table.add_row("best possible", _number(problem.optimum))
-    table.add_row("distance to it", _distance(best.value, problem.optimum))
-    table.add_row("designs that failed", f"{result.n_failed} of {n}")
-    table.add_row("time per proposal", f"{seconds / n:.2g} s on average")
+    table.add_row("distance to it", _distance(value, problem.optimum))
+    table.add_row("designs that failed", f"{len(done) - len(worked)} of {len(done)}")
     console.print(table, highlight=False)
 
 
-def _write_files(result: Result, problem: Problem, out: Path, console: Console) -> None:
-    _write_trials(result, problem.space.names, out / "trials.csv")
-    console.print(f"\nEvery design tried: {out / 'trials.csv'}", soft_wrap=True)
-    try:
-        from becbo.plots.progress import progress_figure
-    except ModuleNotFoundError as error:
-        if not (error.name or "").startswith("matplotlib"):
-            raise
-        console.print("No picture: matplotlib is missing (pip install 'becbo\\[plots]').")
-        return
+def _write_files(campaign: Campaign, problem: Problem, out: Path, console: Console) -> None:
+    """The study is there already; its table, a picture and the report, where they can be made."""
+    campaign.export(out / "runs.csv")
+    lines = [f"The study: {out / FILE}", f"Every design tried: {out / 'runs.csv'}"]
+    for name, write, extra in (
+        ("progress.png", _picture, "plots"),
+        ("report.html", lambda c, p, path: c.report(path), "web"),
+    ):
+        try:
+            write(campaign, problem, out / name)
+            lines.append(f"{name.partition('.')[0].capitalize()}: {out / name}")
+        except ModuleNotFoundError as error:
+            lines.append(f"No {name}: {error.name} is missing (pip install 'becbo[{extra}]').")
+    lines.append(f"In the browser: becbo serve --file {out / FILE}")
+    console.print()
+    for line in lines:
+        console.print(escape(line), soft_wrap=True, highlight=False)
+
+
+def _picture(campaign: Campaign, problem: Problem, path: Path) -> None:
+    from becbo.plots.progress import progress_figure
+
+    done = [run for run in campaign.runs if run.outcome in (Outcome.OK, Outcome.FAILED)]
+    n_failed = sum(run.outcome is Outcome.FAILED for run in done)
     figure = progress_figure(
-        [t.value for t in result.trials],
+        [run.value for run in done],
         optimum=problem.optimum,
-        title=f"{problem.name}: {len(result.trials)} experiments, {result.n_failed} failed",
+        title=f"{problem.name}: {len(done)} experiments, {n_failed} failed",
     )
-    figure.savefig(out / "progress.png", dpi=150)
-    console.print(f"Picture of the run: {out / 'progress.png'}", soft_wrap=True)
-
-
-def _write_trials(result: Result, names: tuple[str, ...], path: Path) -> None:
-    believed = ["chance_to_work", "predicted_value"]  # before the experiment ran
-    with path.open("w", newline="", encoding="utf-8") as file:
-        rows = csv.writer(file)
-        rows.writerow(["number", *names, "outcome", "value", "reason", *believed])
-        for t in result.trials:
-            guess = [t.believed.p_feasible, t.believed.mean] if t.believed else [None, None]
-            params = [t.params[name] for name in names]
-            rows.writerow([t.number, *params, t.outcome.value, t.value, t.reason, *guess])
+    figure.savefig(path, dpi=150)
 
 
 @contextmanager

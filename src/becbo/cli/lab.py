@@ -113,7 +113,7 @@ def new(
     the same campaign. examples/coating.yaml shows everything it can say.
     """
     console = Console()
-    with _reporting(file):
+    with using(file):
         from becbo.campaign.campaign import Campaign, campaigns
         from becbo.cli.display import hint, overview
         from becbo.cli.questions import ask
@@ -144,7 +144,7 @@ def suggest(
     The suggestion is pending until you record what came out. Several can be
     pending at once: they keep apart from each other.
     """
-    with _opened(file, campaign) as opened:
+    with opened_campaign(file, campaign) as opened:
         from becbo.campaign.tables import run_dict
         from becbo.cli.display import print_suggestions
 
@@ -174,7 +174,7 @@ def record(
     suggested again.
     """
     entry = _entry(value, failed, lost, reason)
-    with _opened(file, campaign) as opened:
+    with opened_campaign(file, campaign) as opened:
         run = opened.record(_number(number), **entry, note=note)
         _answer(opened, run, "Recorded", as_json, _options(file, campaign))
 
@@ -192,7 +192,7 @@ def correct(
 ) -> None:
     """Write something else about a recorded experiment; the old entry is kept as history."""
     entry = _entry(value, failed, lost, reason)
-    with _opened(file, campaign) as opened:
+    with opened_campaign(file, campaign) as opened:
         run = opened.correct(_number(number), **entry, note=note)
         _answer(opened, run, "Corrected", as_json, _options(file, campaign))
 
@@ -210,7 +210,7 @@ def undo(
 
     Doing it twice to a corrected run brings the correction back.
     """
-    with _opened(file, campaign) as opened:
+    with opened_campaign(file, campaign) as opened:
         run = opened.undo(None if number is None else _number(number))
         _answer(opened, run, "Taken back", as_json, _options(file, campaign))
 
@@ -232,7 +232,7 @@ def add(
     as_json: Json = False,
 ) -> None:
     """Record an experiment that was not suggested here."""
-    with _opened(file, campaign) as opened:
+    with opened_campaign(file, campaign) as opened:
         params, value = _settings(settings, opened.description)
         entry = _entry(value, failed, False, reason)
         run = opened.add(params, entry["value"], failed=entry["failed"], note=note)
@@ -254,7 +254,7 @@ def import_(
     pending run that the row records), outcome, reason, note. Rows that are
     here already are skipped. `becbo export` writes such a table.
     """
-    with _opened(file, campaign) as opened:
+    with opened_campaign(file, campaign) as opened:
         from becbo.cli.display import print_imported
 
         with Console(stderr=True).status(f"importing {escape(str(table))}"):
@@ -278,7 +278,7 @@ def export(
     """Write all runs to a spreadsheet; .json has their history too."""
     if table.exists() and not overwrite:  # it may be the table that was to be imported
         raise InvalidInput(f"{table} exists already; choose another name, or add --overwrite")
-    with _opened(file, campaign) as opened:
+    with opened_campaign(file, campaign) as opened:
         opened.export(table)
         n_runs = len(opened.runs)
         Console().print(f"{n_runs} runs written to {escape(str(table))}", soft_wrap=True)
@@ -291,7 +291,7 @@ def status(
     as_json: Json = False,
 ) -> None:
     """Show where a campaign stands: the best design, the budget, what is pending, why it failed."""
-    with _opened(file, campaign) as opened:
+    with opened_campaign(file, campaign) as opened:
         from becbo.cli.display import print_status, status_dict
 
         if as_json:
@@ -301,15 +301,16 @@ def status(
 
 
 @contextmanager
-def _opened(file: str, name: str | None) -> Iterator[Campaign]:
-    with _reporting(file):
+def opened_campaign(file: str, name: str | None) -> Iterator[Campaign]:
+    """The campaign that the common options name."""
+    with using(file):
         from becbo.campaign.campaign import Campaign
 
         yield Campaign.open(file, name)
 
 
 @contextmanager
-def _reporting(file: str) -> Iterator[None]:
+def using(file: str | Path) -> Iterator[None]:
     """Storages that break are an error message; what they and the models log is not shown."""
     from becbo.optuna.storage import BREAKAGE, last_words
 

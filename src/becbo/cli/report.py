@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from becbo.cli.lab import FILE, File, Name, _opened
+from becbo.cli.lab import FILE, File, Name, opened_campaign
 from becbo.errors import InvalidInput
 
 EXAMPLE = "Example: [bold]becbo report --out coating.html[/bold]"
@@ -27,7 +27,7 @@ def report(
     It is one HTML file with everything in it, which any browser shows, offline
     too.
     """
-    with _opened(file, campaign) as opened:
+    with opened_campaign(file, campaign) as opened:
         try:
             from becbo.campaign.report import write_report
         except ModuleNotFoundError as error:
