@@ -169,19 +169,18 @@ def _comparison_blocks(section: Section, draw: Draw) -> Iterator[str]:
         "that are reached after so many evaluations; every problem counts the same. The intervals "
         "are bootstraps over the runs of each problem.",
     )
-    ranks = _ranks(section)
     if len(section.compared) > 1:
         yield draw(
             f"{section.name}-ranks",
             ranks_figure(
-                dict(zip(section.labels, ranks, strict=True)),
+                dict(zip(section.labels, _ranks(section), strict=True)),
                 critical_difference(len(section.labels), len(section.compared)),
                 title=f"Ranks by mean regret after {n} evaluations ({section.name})",
             ),
             "Critical-difference diagram (Friedman ranks, Nemenyi, 5 %): methods joined by a bar "
             "are not told apart by these problems.",
         )
-    yield _standing(section, areas, ranks).markdown()
+    yield standing(section).markdown()
     yield (
         f"### {section.reference} against the others, per problem\n\n"
         f"Mean difference of log10 regret after {n} evaluations on the seeds both have: negative "
@@ -263,10 +262,11 @@ def _ranks(section: Section) -> Array:  # (methods,)
     return mean_ranks(np.array(scores))
 
 
-def _standing(section: Section, areas: dict[str, Interval], ranks: Array) -> Table:
+def standing(section: Section) -> Table:
     """Area, mean regret and rank of each method, the best first."""
+    areas = {label: _area(section, label) for label in section.labels}
     rows = []
-    for label, rank in zip(section.labels, ranks, strict=True):
+    for label, rank in zip(section.labels, _ranks(section), strict=True):
         scores = [np.array(list(section.scores(p, label).values())) for p in section.compared]
         capped = [np.maximum(s, CAP) for s in scores]
         low, high = bootstrap_interval(capped)

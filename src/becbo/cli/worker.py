@@ -227,7 +227,7 @@ def _evaluate(
     """
     from optuna.exceptions import OptunaError
 
-    from becbo.optuna.outcomes import mark_failed, mark_lost
+    from becbo.optuna.outcomes import in_words, mark_failed, mark_lost
 
     def without_value(reason: str) -> float:
         # Ctrl-C also reaches the programs that the objective has started: what fails after it
@@ -242,12 +242,12 @@ def _evaluate(
     except Infeasible as error:
         return without_value(error.reason)
     except catch as error:
-        return without_value(_in_words(error))
+        return without_value(in_words(error))
     except KeyboardInterrupt:
         mark_lost(trial, "stopped")
         raise
     except (Exception, SystemExit) as error:
-        mark_lost(trial, _in_words(error))
+        mark_lost(trial, in_words(error))
         if stop.signal is not None:
             return math.nan
         raise _Broken(f"{_trace(error)}\n{_advice(trial, error)}") from error
@@ -262,10 +262,6 @@ def _evaluate(
             "or None if the experiment failed"
         ) from error
     return number if math.isfinite(number) else without_value(f"returned {number}")
-
-
-def _in_words(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"
 
 
 def _trace(error: BaseException) -> str:
