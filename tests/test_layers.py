@@ -87,6 +87,7 @@ TABLE: dict[str, set[str]] = {
         "becbo.errors",
         "becbo.space",
         "becbo.trial",
+        "becbo.search.choice",
         "becbo.optimizer",
         "becbo.proposers",
         "becbo.optuna",

@@ -451,6 +451,27 @@ def test_workers_with_one_seed_that_propose_at_one_time_differ(
     assert apart.min() > 1e-3
 
 
+def test_a_design_that_another_worker_has_just_published_is_not_proposed() -> None:
+    """The other one knew other results, so that its proposal could not be foreseen."""
+    study = optuna.create_study(sampler=BECBOSampler(space=XY, seed=0, n_startup=2))
+    for i in range(4):
+        study.add_trial(done(float(i), x=i / 4, y=0.5))
+    other = study.ask()
+
+    class Outrun(Optimizer):
+        def ask(self, q: int | None = None) -> Any:
+            asked = super().ask(q)
+            if PROPOSAL not in study.trials[other.number].system_attrs:
+                becbo.optuna.sampler._publish(study, study.trials[other.number], asked[-1])
+            return asked
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(becbo.optuna.sampler, "Optimizer", Outrun)
+        mine = study.ask(XY)
+    theirs = study.trials[other.number].system_attrs[PROPOSAL]["params"]
+    assert mine.params != theirs
+
+
 def test_random_values_depend_on_the_trial_and_the_name_only() -> None:
     def drawn(seed: int) -> list[dict[str, Any]]:
         study = optuna.create_study(sampler=BECBOSampler(seed=seed))

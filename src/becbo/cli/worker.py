@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import math
 import os
 import signal
 import sys
-import time
-import traceback
-import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,7 +16,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from becbo.errors import Infeasible, InvalidInput
+from becbo.errors import InvalidInput
 
 if TYPE_CHECKING:
     import optuna
@@ -29,10 +24,7 @@ if TYPE_CHECKING:
     from optuna.storages import BaseStorage
     from optuna.trial import FrozenTrial
 
-Objective = Callable[["optuna.Trial"], Any]
-
-# Seconds between two looks at a study in which only the trials of other workers are left.
-_POLL = 1.0
+    from becbo.optuna.worker import Count, Objective
 
 EXAMPLE = (
     "Example, with a function run(trial) in simulation.py: [bold]becbo worker --storage study.db "
@@ -94,6 +86,7 @@ def worker(
 
     from becbo.optuna import BECBOSampler, open_storage
     from becbo.optuna.storage import turnstile
+    from becbo.optuna.worker import Job
 
     catches = _exceptions(catch)
     sampler = BECBOSampler(seed=seed, method=method)
@@ -105,14 +98,10 @@ def worker(
         shared = _study(opened, study, direction, sampler)
         turns = turnstile(storage)
         with _Report(trials, console) as report:
-            _Job(opened, shared, function, catches, trials, turns, stop, report).run()
+            Job(opened, shared, function, catches, trials, turns, stop.is_asked_for, report).run()
         _print_end(shared, trials, console)
     if stop.signal is not None:
         raise typer.Exit(128 + stop.signal)
-
-
-class _Broken(Exception):
-    """The objective is broken; the text is what to show."""
 
 
 class _Stop:
@@ -135,6 +124,10 @@ class _Stop:
             signal.signal(number, handler)
         return kind is KeyboardInterrupt and self.signal is not None
 
+    def is_asked_for(self) -> bool:
+        """Whether there was a first signal."""
+        return self.signal is not None
+
     def _on(self, number: int, frame: object) -> None:
         if self.signal is not None:
             raise KeyboardInterrupt
@@ -143,172 +136,10 @@ class _Stop:
         os.write(2, b"\nstopping after the trial under way; once more to stop at once\n")
 
 
-@dataclass(frozen=True)
-class _Count:
-    """How far a study is; lost trials do not count."""
-
-    finished: int
-    running: int
-    failed: int
-
-
-@dataclass
-class _Job:
-    """What a worker does until the study has enough trials or somebody stops it."""
-
-    storage: BaseStorage
-    study: optuna.Study
-    objective: Objective
-    catch: tuple[type[Exception], ...]
-    budget: int
-    turns: Callable[[], AbstractContextManager[None]]
-    stop: _Stop
-    report: _Report
-
-    def run(self) -> None:
-        """Start a trial whenever one is missing; wait for those of others, which may get lost."""
-        from becbo.optuna.storage import has_heartbeat
-
-        while self.stop.signal is None:
-            # One worker at a time looks and starts a trial, so that together they never start
-            # more than are missing.
-            with ExitStack() as turn:
-                turn.enter_context(self.turns())
-                count = _sweep_and_count(self.study)
-                if count.finished >= self.budget:
-                    return
-                if count.finished + count.running < self.budget:
-                    self._run_one(turn)
-                    continue
-            self.report.waiting(count)
-            if not has_heartbeat(self.storage):  # nobody can tell whether they will ever end
-                return
-            time.sleep(_POLL)
-
-    def _run_one(self, turn: ExitStack) -> None:
-        """Run one trial; `turn` ends as soon as the trial is there and known to be alive."""
-        from becbo.optuna.storage import say_alive
-
-        started: list[optuna.Trial] = []
-
-        def evaluate(trial: optuna.Trial) -> float:
-            started.append(trial)
-            say_alive(self.storage, trial)
-            turn.close()
-            return _evaluate(self.objective, trial, self.catch, self.stop)
-
-        try:
-            self.study.optimize(evaluate, n_trials=1)
-        except Exception as error:
-            if isinstance(error, _Broken) or not any(map(self._was_given_away, started)):
-                raise
-            self.report.note(
-                f"trial {started[0].number} gave no sign of life for too long and was given to "
-                "another worker; its result here does not count"
-            )
-        else:
-            ended = self.study.get_trials(deepcopy=False)[started[0].number]
-            self.report.trial(self.study, ended, _count(self.study))
-
-    def _was_given_away(self, trial: optuna.Trial) -> bool:
-        """Whether another worker took this one for dead."""
-        from becbo.optuna.outcomes import lost_among
-
-        with self.turns():  # in which it also writes that down
-            return trial.number in lost_among((), self.study.user_attrs)
-
-
-def _evaluate(
-    objective: Objective, trial: optuna.Trial, catch: tuple[type[Exception], ...], stop: _Stop
-) -> float:
-    """The value; NaN, and the trial marked as failed or lost, if there is none.
-
-    The sampler puts the design of a lost trial back into the queue.
-    """
-    from optuna.exceptions import OptunaError
-
-    from becbo.optuna.outcomes import in_words, mark_failed, mark_lost
-
-    def without_value(reason: str) -> float:
-        # Ctrl-C also reaches the programs that the objective has started: what fails after it
-        # says nothing about the design.
-        (mark_failed if stop.signal is None else mark_lost)(trial, reason)
-        return math.nan
-
-    try:
-        value = objective(trial)
-    except OptunaError:  # pruned, or the storage is gone
-        raise
-    except Infeasible as error:
-        return without_value(error.reason)
-    except catch as error:
-        return without_value(in_words(error))
-    except KeyboardInterrupt:
-        mark_lost(trial, "stopped")
-        raise
-    except (Exception, SystemExit) as error:
-        mark_lost(trial, in_words(error))
-        if stop.signal is not None:
-            return math.nan
-        raise _Broken(f"{_trace(error)}\n{_advice(trial, error)}") from error
-    if value is None:
-        return without_value("returned None")
-    try:
-        number = float(value)
-    except (TypeError, ValueError) as error:
-        mark_lost(trial, f"returned {value!r}")
-        raise _Broken(
-            f"the objective returned {value!r} for {trial.params}; it must return a number, "
-            "or None if the experiment failed"
-        ) from error
-    return number if math.isfinite(number) else without_value(f"returned {number}")
-
-
-def _trace(error: BaseException) -> str:
-    """The traceback from the objective on."""
-    inner = error.__traceback__ and error.__traceback__.tb_next
-    return "".join(traceback.format_exception(type(error), error, inner))
-
-
-def _advice(trial: optuna.Trial, error: BaseException) -> str:
-    return (
-        f"The objective raised {type(error).__name__} for {trial.params}. Trial {trial.number} "
-        "counts as lost and its design is offered again.\nIf such designs just fail, name the "
-        "exception in --catch or raise becbo.Infeasible; otherwise mend the objective and start "
-        "the worker again."
-    )
-
-
-def _sweep_and_count(study: optuna.Study) -> _Count:
-    """Count after taking the trials of dead workers for lost."""
-    from optuna.exceptions import ExperimentalWarning
-    from optuna.storages import fail_stale_trials
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ExperimentalWarning)
-        fail_stale_trials(study)
-    return _count(study)
-
-
-def _count(study: optuna.Study) -> _Count:
-    from optuna.trial import TrialState
-
-    from becbo.optuna.outcomes import lost_among, outcome
-    from becbo.trial import Outcome
-
-    trials = study.get_trials(deepcopy=False)
-    lost = lost_among(trials, study.user_attrs)
-    kept = [trial for trial in trials if trial.number not in lost]
-    finished = [trial for trial in kept if trial.state.is_finished()]
-    return _Count(
-        finished=len(finished),
-        running=sum(trial.state is TrialState.RUNNING for trial in kept),
-        failed=sum(outcome(trial) is Outcome.FAILED for trial in finished),
-    )
-
-
 def _load(name: str) -> Objective:
     """The function that `module:function` names; the current folder is searched first."""
+    from becbo.optuna.worker import Broken, trace
+
     module, _, function = name.partition(":")
     if not all(part.isidentifier() for part in [*module.split("."), function]):
         raise InvalidInput(
@@ -324,7 +155,7 @@ def _load(name: str) -> Objective:
                 f"--objective {name}: there is no module {error.name} in {os.getcwd()} "
                 "or among the installed packages"
             ) from error
-        raise _Broken(f"{_trace(error)}\n--objective {name} cannot be imported") from error
+        raise Broken(f"{trace(error)}\n--objective {name} cannot be imported") from error
     if not callable(found):
         raise InvalidInput(f"--objective {name}: {module} has no function {function}")
     return found  # type: ignore[no-any-return]
@@ -381,10 +212,11 @@ def _study(
 def _reporting_breakage() -> Iterator[None]:
     """What is neither bad input nor a bug of becbo: its text and exit code 1."""
     from becbo.optuna.storage import BREAKAGE, last_words
+    from becbo.optuna.worker import Broken
 
     try:
         yield
-    except _Broken as error:
+    except Broken as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from None
     except BREAKAGE as error:
@@ -419,7 +251,7 @@ class _Report:
     def __exit__(self, *error: object) -> None:
         self._bar.stop()
 
-    def trial(self, study: optuna.Study, trial: FrozenTrial, count: _Count) -> None:
+    def trial(self, study: optuna.Study, trial: FrozenTrial, count: Count) -> None:
         """One more trial of this worker has ended."""
         best = _best(study)
         found = "nothing has worked yet" if best is None else f"best {best.value:.6g}"
@@ -430,7 +262,7 @@ class _Report:
                 f"{count.finished}/{self._budget} trial {trial.number}: {_ended(trial)}; {state}"
             )
 
-    def waiting(self, count: _Count) -> None:
+    def waiting(self, count: Count) -> None:
         """Only trials of other workers are left."""
         state = f"waiting for trials of other workers: {count.running}"
         self._bar.update(self._task, completed=count.finished, state=state)
@@ -464,7 +296,9 @@ def _best(study: optuna.Study) -> FrozenTrial | None:
 
 
 def _print_end(study: optuna.Study, budget: int, console: Console) -> None:
-    count, best = _count(study), _best(study)
+    from becbo.optuna.worker import count_trials
+
+    count, best = count_trials(study), _best(study)
     lines = [f"{count.finished} of {budget} trials finished, {count.failed} of them failed"]
     if count.finished < budget and count.running:
         lines.append(

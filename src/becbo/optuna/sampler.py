@@ -35,11 +35,14 @@ from becbo.optuna.spaces import (
     space_of,
 )
 from becbo.proposers import Proposer, build
+from becbo.search.choice import REPEAT
 from becbo.space import Constraint, Space
 from becbo.trial import Outcome, Trial
 
 # Seconds after which a running trial without a proposal is not about to get one.
 _SOON = 60.0
+# How often to look for a design that nobody else has just proposed.
+_ATTEMPTS = 3
 
 _logger = logging.getLogger(__name__)
 
@@ -186,31 +189,42 @@ class BECBOSampler(BaseSampler):
         """A new proposal, which other workers can see from now on."""
         space = space_of(distributions, self._constraints_on(distributions))
         with self._lock:  # until it is published, another thread would propose the same
-            others = [t for t in study.get_trials(deepcopy=False) if t.number != trial.number]
-            designs = _designs(others, distributions, space)
-            lost = self._lost(study, others)
-            optimizer = Optimizer(
-                space,
-                study.direction.name.lower(),
-                self._method,
-                self._seed,
-                self._n_startup,
-                self._noisy,
-                self._risk,
-                self._history(others, designs, lost),
-            )
-            # Workers that compute a proposal at this moment and asked first: their proposals are
-            # worked out as well, so that this one differs from them.
-            known = lost.union(designs)
-            n_before = sum(
-                t.number < trial.number and t.number not in known and _is_starting(t)
-                for t in others
-            )
-            asked = optimizer.ask(n_before + 1)[-1]
-            _publish(study, trial, asked)
+            for _ in range(_ATTEMPTS):
+                asked = self._ask(study, trial, distributions, space)
+                _publish(study, trial, asked)
+                # Another worker, who knew other results, may have come to the same design, such
+                # as a corner of the space. Whoever publishes later sees it and asks again.
+                designs = _designs(_others(study, trial), distributions, space)
+                if asked.origin == REPEAT or asked.params not in designs.values():
+                    break
         if asked.note:
             _logger.warning(f"trial {trial.number}: {asked.note}")
         return asked.params
+
+    def _ask(
+        self, study: optuna.Study, trial: FrozenTrial, distributions: Distributions, space: Space
+    ) -> Trial:
+        """What to propose, given what the storage holds now."""
+        others = _others(study, trial)
+        designs = _designs(others, distributions, space)
+        lost = self._lost(study, others)
+        optimizer = Optimizer(
+            space,
+            study.direction.name.lower(),
+            self._method,
+            self._seed,
+            self._n_startup,
+            self._noisy,
+            self._risk,
+            self._history(others, designs, lost),
+        )
+        # Workers that compute a proposal at this moment and asked first: their proposals are
+        # worked out as well, so that this one differs from them.
+        known = lost.union(designs)
+        n_before = sum(
+            t.number < trial.number and t.number not in known and _is_starting(t) for t in others
+        )
+        return optimizer.ask(n_before + 1)[-1]
 
     def _constraints_on(self, distributions: Distributions) -> Sequence[Constraint]:
         if self._constraints and distributions.keys() != (self._distributions or {}).keys():
@@ -250,6 +264,10 @@ class BECBOSampler(BaseSampler):
 
 
 Design = dict[str, Any]  # values of `space_of(distributions)`
+
+
+def _others(study: optuna.Study, trial: FrozenTrial) -> list[FrozenTrial]:
+    return [t for t in study.get_trials(deepcopy=False) if t.number != trial.number]
 
 
 def _designs(
