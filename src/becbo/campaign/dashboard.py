@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import optuna
 from optuna.distributions import BaseDistribution, CategoricalDistribution
+from optuna.trial import FrozenTrial
 
 from becbo.campaign.campaign import DESCRIPTION
 from becbo.campaign.description import (
@@ -30,10 +31,11 @@ TITLES = {
 }
 
 
-def attach_plots(study: optuna.Study) -> list[str]:
+def attach_plots(study: optuna.Study, trial: FrozenTrial | None = None) -> list[str]:
     """Adds becbo's figures to the page of a study in optuna-dashboard and returns their names.
 
-    Called again, for example as a callback of `study.optimize`, it brings them up to date.
+    Called again, it brings them up to date. It can be a callback of `study.optimize`, which is why
+    it takes a trial.
     Needs `pip install 'becbo[dashboard]'`.
     """
     try:
