@@ -1,6 +1,7 @@
 """Runs before any test imports numpy."""
 
 import os
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,10 @@ from commands import Done
 # One thread per process: the test workers already use every core.
 for library in ("OPENBLAS", "OMP", "MKL"):
     os.environ[f"{library}_NUM_THREADS"] = "1"
+
+# Whoever runs the tests in the background of a script makes them deaf to Ctrl-C, and what they
+# start as well; some tests send it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -6,8 +6,6 @@ import copy
 import math
 import pickle
 import re
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -608,17 +606,3 @@ def test_several_objectives_are_refused_before_the_objective_runs() -> None:
     with pytest.raises(InvalidInput, match="the study has 2"):
         study.optimize(lambda trial: pytest.fail("it ran"), n_trials=3, catch=(Exception,))
     assert [t.state for t in study.trials] == [TrialState.FAIL]
-
-
-def test_the_blocks_of_the_guide_run(tmp_path: Path) -> None:
-    guide = (Path(__file__).parents[2] / "docs" / "optuna.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
-    assert blocks
-    run = subprocess.run(
-        [sys.executable, "-W", "error", "-c", "\n".join(blocks)],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert run.returncode == 0, run.stderr
