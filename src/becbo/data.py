@@ -45,7 +45,7 @@ def sign(direction: str) -> float:
 
 def dataset(trials: Sequence[Trial], space: Space, direction: str) -> Dataset:
     """Finished trials, in order of their numbers; lost and pending ones say nothing."""
-    done = [t for t in trials if t.outcome in (Outcome.OK, Outcome.FAILED)]
+    done = [t for t in trials if t.outcome.is_answer]
     y = [np.nan if t.value is None else sign(direction) * t.value for t in done]
     return Dataset(space.encode([t.params for t in done]), np.array(y, dtype=float))
 

@@ -228,7 +228,7 @@ class Optimizer:
     @property
     def _answered(self) -> list[Trial]:
         """Trials that say something about their designs."""
-        return [t for t in self._trials if t.outcome in (Outcome.OK, Outcome.FAILED)]
+        return [t for t in self._trials if t.outcome.is_answer]
 
     def _rng(self, stream: int) -> np.random.Generator:
         """Random numbers for the next trial."""

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-
-Params = Mapping[str, Any]
 
 
 class Outcome(enum.Enum):
@@ -17,6 +14,11 @@ class Outcome(enum.Enum):
     OK = "ok"  # it worked and returned a value
     FAILED = "failed"  # this design does not work: no value exists
     LOST = "lost"  # power cut, crashed worker: says nothing about the design
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether it says something about the design: it worked, or it failed."""
+        return self in (Outcome.OK, Outcome.FAILED)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ see the same.
 from __future__ import annotations
 
 import warnings
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,13 +21,14 @@ from becbo.campaign import tables
 from becbo.campaign.description import Description, describe, read_description
 from becbo.campaign.files import Cell, read_table
 from becbo.campaign.runs import NOTE, REOPENED, Result, Run, clean, read_runs
+from becbo.campaign.status import Status, optimizer_of, status_of
 from becbo.errors import BecboError, InvalidInput
 from becbo.optimizer import Optimizer, whole_number
 from becbo.optuna.outcomes import MAX_RETRIES, OUTCOME, REASON, REPLACES, RETRIES
 from becbo.optuna.sampler import BECBOSampler
 from becbo.optuna.spaces import distributions_of
 from becbo.optuna.storage import open_storage, turnstile
-from becbo.trial import Outcome, Trial
+from becbo.trial import Outcome
 
 DESCRIPTION = "becbo:campaign"  # attribute of the study
 FILE = "becbo.db"  # where campaigns live unless told otherwise
@@ -46,63 +46,12 @@ class Conflict(BecboError):
 
 
 @dataclass(frozen=True)
-class Status:
-    """Where a campaign stands."""
-
-    counts: Mapping[Outcome, int]
-    best: Run | None
-    budget: int | None
-    reasons: Mapping[str, int]  # why experiments failed, the most frequent first; "": not said
-
-    @property
-    def n_done(self) -> int:
-        """Experiments that worked or failed."""
-        return self.counts[Outcome.OK] + self.counts[Outcome.FAILED]
-
-    @property
-    def n_left(self) -> int | None:
-        """Experiments left of the budget, pending ones not counted; None without a budget."""
-        return None if self.budget is None else max(self.budget - self.n_done, 0)
-
-
-@dataclass(frozen=True)
 class Imported:
     """What an import did."""
 
     added: list[Run]  # new runs
     recorded: list[Run]  # pending runs that the table has results of
     n_known: int  # rows that were here already, or are still pending
-
-
-def status_of(description: Description, runs: Sequence[Run]) -> Status:
-    """Where a campaign with these runs stands."""
-    worked = [run for run in runs if run.outcome is Outcome.OK]
-    best = min if description.objective.direction == "minimize" else max
-    reasons = Counter(run.result.reason for run in runs if run.outcome is Outcome.FAILED)
-    return Status(
-        Counter(run.outcome for run in runs),
-        best(worked, key=lambda run: run.value or 0.0) if worked else None,
-        description.budget,
-        dict(reasons.most_common()),
-    )
-
-
-def optimizer_of(description: Description, runs: Sequence[Run]) -> Optimizer:
-    """An optimizer with the settings of a campaign that knows these runs."""
-    trials = [
-        Trial(i, run.params, run.outcome, run.value, run.result.reason or None, run.believed)
-        for i, run in enumerate(runs)
-    ]
-    return Optimizer(
-        description.space,
-        description.objective.direction,
-        description.method,
-        description.seed,
-        description.n_initial,
-        description.noisy,
-        description.risk,
-        trials,
-    )
 
 
 def campaigns(where: str | Path = FILE) -> list[str]:
@@ -161,9 +110,8 @@ class Campaign:
             description = read_description(description)
         elif not isinstance(description, Description):
             description = describe(description)
-        optimizer_of(
-            description, ()
-        ).ask()  # constraints that contradict each other are an error now
+        # Constraints that contradict each other are an error now, not at the first suggestion.
+        optimizer_of(description, ()).ask()
         storage = open_storage(where, heartbeat=None)
         with turnstile(where)():
             # What exists without a description and without trials was left by a program that

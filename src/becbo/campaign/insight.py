@@ -13,11 +13,12 @@ from itertools import combinations
 import numpy as np
 
 from becbo.campaign.calibration import Calibration, calibration
-from becbo.campaign.campaign import Campaign, Status, optimizer_of, status_of
+from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import Description
 from becbo.campaign.drivers import Function, Inside, Share, shares
 from becbo.campaign.maps import ChanceMap, chance_map, differences, within
 from becbo.campaign.runs import Run
+from becbo.campaign.status import Status, optimizer_of, status_of
 from becbo.campaign.suggestions import Suggestion, knowledge, suggestion
 from becbo.campaign.views import View, view
 from becbo.optimizer import Optimizer
@@ -121,7 +122,7 @@ def believed_and_seen(runs: Sequence[Run]) -> Calibration:
 
 
 def _done(runs: Sequence[Run]) -> list[Run]:
-    return [run for run in runs if run.outcome in (Outcome.OK, Outcome.FAILED)]
+    return [run for run in runs if run.outcome.is_answer]
 
 
 def _suggestions(

@@ -100,7 +100,7 @@ def pictures(found: Insight) -> dict[str, Picture]:
 
 
 def _progress(found: Insight) -> Picture:
-    done = [run for run in found.runs if run.outcome in (Outcome.OK, Outcome.FAILED)]
+    done = [run for run in found.runs if run.outcome.is_answer]
     objective = found.description.objective
     figure = pages.progress_figure(
         [run.number for run in done],

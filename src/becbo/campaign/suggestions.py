@@ -57,7 +57,7 @@ class Known:
     @property
     def done(self) -> list[Run]:
         """Experiments that worked or failed."""
-        return [run for run in self.runs if run.outcome in (Outcome.OK, Outcome.FAILED)]
+        return [run for run in self.runs if run.outcome.is_answer]
 
 
 def knowledge(

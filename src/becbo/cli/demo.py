@@ -111,7 +111,7 @@ def _run(campaign: Campaign, problem: Problem, evaluations: int) -> bool:
 
 
 def _report(runs: Sequence[Run], problem: Problem, interrupted: bool, console: Console) -> None:
-    done = [run for run in runs if run.outcome in (Outcome.OK, Outcome.FAILED)]
+    done = [run for run in runs if run.outcome.is_answer]
     worked = [(run.value, run) for run in done if run.value is not None]
     console.print()
     if interrupted:
@@ -156,7 +156,7 @@ def _write_files(campaign: Campaign, problem: Problem, out: Path, console: Conso
 def _picture(campaign: Campaign, problem: Problem, path: Path) -> None:
     from becbo.plots.progress import progress_figure
 
-    done = [run for run in campaign.runs if run.outcome in (Outcome.OK, Outcome.FAILED)]
+    done = [run for run in campaign.runs if run.outcome.is_answer]
     n_failed = sum(run.outcome is Outcome.FAILED for run in done)
     figure = progress_figure(
         [run.value for run in done],

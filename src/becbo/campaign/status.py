@@ -1,0 +1,63 @@
+"""Where a campaign stands, and its runs as the engine sees them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from becbo.campaign.description import Description
+from becbo.campaign.runs import Run
+from becbo.optimizer import Optimizer
+from becbo.trial import Outcome, Trial
+
+
+@dataclass(frozen=True)
+class Status:
+    """Where a campaign stands."""
+
+    counts: Mapping[Outcome, int]
+    best: Run | None
+    budget: int | None
+    reasons: Mapping[str, int]  # why experiments failed, the most frequent first; "": not said
+
+    @property
+    def n_done(self) -> int:
+        """Experiments that worked or failed."""
+        return self.counts[Outcome.OK] + self.counts[Outcome.FAILED]
+
+    @property
+    def n_left(self) -> int | None:
+        """Experiments left of the budget, pending ones not counted; None without a budget."""
+        return None if self.budget is None else max(self.budget - self.n_done, 0)
+
+
+def status_of(description: Description, runs: Sequence[Run]) -> Status:
+    """Where a campaign with these runs stands."""
+    worked = [run for run in runs if run.outcome is Outcome.OK]
+    best = min if description.objective.direction == "minimize" else max
+    reasons = Counter(run.result.reason for run in runs if run.outcome is Outcome.FAILED)
+    return Status(
+        Counter(run.outcome for run in runs),
+        best(worked, key=lambda run: run.value or 0.0) if worked else None,
+        description.budget,
+        dict(reasons.most_common()),
+    )
+
+
+def optimizer_of(description: Description, runs: Sequence[Run]) -> Optimizer:
+    """An optimizer with the settings of a campaign that knows these runs."""
+    trials = [
+        Trial(i, run.params, run.outcome, run.value, run.result.reason or None, run.believed)
+        for i, run in enumerate(runs)
+    ]
+    return Optimizer(
+        description.space,
+        description.objective.direction,
+        description.method,
+        description.seed,
+        description.n_initial,
+        description.noisy,
+        description.risk,
+        trials,
+    )
