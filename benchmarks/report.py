@@ -44,6 +44,13 @@ paper's problems. It ends furthest from the optimum, in log10 regret, on {furthe
 
 What is missing so far: {missing}
 
+## Risk
+
+`becbo bench run --suite risk --seeds 2 --budget 100 --out benchmarks/results/risk`: `edge` as it
+is, and with the largest chance of failure of a proposal limited to 20 % and 5 %, on six problems.
+
+{risk}
+
 ## Other tools
 
 `benchmarks/peers.py`, {n_peers} runs of 100 evaluations on the paper's problems, the same initial
@@ -94,6 +101,7 @@ def main() -> None:
         standings=standings(paper),
         furthest=furthest(paper),
         missing=MISSING,
+        risk=means(finished(RESULTS / "risk")),
         n_peers=len(peers),
         peers=means(peers),
         speed=speed.table(cells["cells"]),

@@ -16,6 +16,7 @@ def test_every_suite_of_the_paper_is_there() -> None:
         "highdim",
         "ackley",
         "tuning",
+        "risk",
         "ablation-classifier",
         "ablation-training",
         "ablation-acquisition",

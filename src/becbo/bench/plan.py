@@ -128,6 +128,23 @@ SUITES: dict[str, Suite] = {
             presets("edge", "cei", "scbo", "sobol"),
         ),
         Suite(
+            "risk",
+            "the default with its risk limited to 20 % and to 5 %",
+            (
+                "lsq",
+                "three_bar_truss",
+                "welded_beam",
+                "gas_transmission",
+                "pressure_vessel",
+                "speed_reducer",
+            ),
+            (
+                Variant("edge", "edge"),
+                Variant("edge-risk-20", "edge", {"risk": 0.2}),
+                Variant("edge-risk-5", "edge", {"risk": 0.05}),
+            ),
+        ),
+        Suite(
             "ablation-classifier",
             "deep ensemble or Gaussian process as classifier",
             PAPER,
