@@ -25,6 +25,14 @@ Z = np.unique(
         ]
     )
 )
+
+
+def log_ei(mean, std, best):
+    """Log EI and its derivatives, which come without a division by std."""
+    value, by_mean, by_std = log_expected_improvement(mean, std, best)
+    return value, by_mean / std, by_std / std
+
+
 STDS = pytest.mark.parametrize("std", [1e-3, 1.0, 50.0])
 
 
@@ -62,7 +70,7 @@ def botorch_values():
     ("ours", "name"),
     [
         (expected_improvement, "ExpectedImprovement"),
-        (log_expected_improvement, "LogExpectedImprovement"),
+        (log_ei, "LogExpectedImprovement"),
     ],
 )
 def test_matches_botorch(botorch_values, ours, name, std) -> None:
@@ -80,7 +88,7 @@ def test_log_ei_is_the_logarithm_where_ei_does_not_underflow(std) -> None:
     z = Z[Z > -5]
     mean, stds = 1.0 + std * z, np.full(len(z), std)
     value, by_mean, by_std = expected_improvement(mean, stds, 1.0)
-    log_value, log_by_mean, log_by_std = log_expected_improvement(mean, stds, 1.0)
+    log_value, log_by_mean, log_by_std = log_ei(mean, stds, 1.0)
     np.testing.assert_allclose(log_value, np.log(value), rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(log_by_mean, by_mean / value, rtol=1e-8)
     np.testing.assert_allclose(log_by_std, by_std / value, rtol=1e-8, atol=1e-300)
@@ -88,7 +96,7 @@ def test_log_ei_is_the_logarithm_where_ei_does_not_underflow(std) -> None:
 
 def test_log_ei_follows_its_asymptote_far_below_the_best() -> None:
     z = -np.geomspace(500, 1e12, 40)
-    value, by_mean, by_std = log_expected_improvement(z, np.ones(len(z)), 0.0)
+    value, by_mean, by_std = log_ei(z, np.ones(len(z)), 0.0)
     # phi(z) / z^2 * (1 - 3 / z^2 + 15 / z^4)
     correction = np.log1p(-3 / z**2 + 15 / z**4)
     expected = -0.5 * z**2 - 0.5 * np.log(2 * np.pi) - 2 * np.log(-z) + correction
@@ -97,13 +105,13 @@ def test_log_ei_follows_its_asymptote_far_below_the_best() -> None:
     np.testing.assert_allclose(by_std, z**2 * (1 + 3 / z**2), rtol=1e-7)
 
 
-@pytest.mark.parametrize("function", [expected_improvement, log_expected_improvement])
+@pytest.mark.parametrize("function", [expected_improvement, log_ei])
 @pytest.mark.parametrize("std", [1e-9, 1e-3, 1.0, 1e9])
 def test_everything_is_finite(function, std) -> None:
     value, by_mean, by_std = function(std * Z, np.full(len(Z), std), 0.0)
     assert np.isfinite([value, by_mean, by_std]).all()
     assert (by_mean >= 0).all() and (by_std >= 0).all()  # more is better, so is more spread
-    if function is log_expected_improvement:
+    if function is log_ei:
         assert (np.diff(value)[np.diff(Z) > 1e-6] > 0).all()
         assert (by_mean > 0).all()  # a slope everywhere
 
@@ -111,11 +119,11 @@ def test_everything_is_finite(function, std) -> None:
 @pytest.mark.parametrize("branch", [0.0, -1e3])
 def test_log_ei_is_continuous_where_its_formula_changes(branch) -> None:
     z = np.array([np.nextafter(branch, -np.inf), branch, np.nextafter(branch, np.inf)])
-    for part in log_expected_improvement(z, np.ones(3), 0.0):
+    for part in log_ei(z, np.ones(3), 0.0):
         np.testing.assert_allclose(part, part[1], rtol=1e-9)
 
 
-@pytest.mark.parametrize("function", [expected_improvement, log_expected_improvement])
+@pytest.mark.parametrize("function", [expected_improvement, log_ei])
 @pytest.mark.parametrize("z", [-2e3, -999.0, -20.0, -1.0, 0.3, 8.0])
 def test_derivatives_are_the_derivatives(function, z) -> None:
     std = 0.7
@@ -184,7 +192,7 @@ def test_log_feasibility_keeps_a_slope_where_the_probability_underflows() -> Non
         lambda r: LogExpectedImprovement(r, 3.0),
         lambda r: UpperConfidenceBound(r, 0.9, beta=4.0),
         lambda r: LogFeasibility(
-            GPClassifier(scale=fixed(4.0)).fit(r.X, r.X[:, 0] > np.median(r.X[:, 0]))
+            GPClassifier(scale=fixed(4.0)).fit(r.Z, r.Z[:, 0] > np.median(r.Z[:, 0]))
         ),
     ],
     ids=["ei", "log ei", "log ei, out of reach", "ucb", "log feasibility"],
@@ -197,3 +205,27 @@ def test_gradients_are_the_derivatives(regressor, build) -> None:
     expected = numeric_gradient(acquisition.values, P)
     assert abs(expected).max() > 0.1  # there is a slope to get wrong
     np.testing.assert_allclose(gradient, expected, rtol=1e-4, atol=1e-6)
+
+
+class Scaled:
+    """A regressor in another unit."""
+
+    def __init__(self, regressor, unit):
+        self.regressor, self.unit = regressor, unit
+
+    def predict_grad(self, X):
+        return tuple(self.unit * part for part in self.regressor.predict_grad(X))
+
+
+@pytest.mark.parametrize("unit", [1e-305, 1e300])
+def test_gradients_do_not_overflow_in_any_unit(regressor, unit) -> None:
+    P = np.random.default_rng(2).random((10, 2))
+    best = 3.0  # out of reach: log EI is steep
+    value, gradient = LogExpectedImprovement(regressor, best).values_grad(P)
+    found = LogExpectedImprovement(Scaled(regressor, unit), unit * best).values_grad(P)
+    np.testing.assert_allclose(found[0], value + np.log(unit), rtol=1e-10)
+    np.testing.assert_allclose(found[1], gradient, rtol=1e-8)
+    value, gradient = ExpectedImprovement(regressor, 0.9).values_grad(P)
+    found = ExpectedImprovement(Scaled(regressor, unit), unit * 0.9).values_grad(P)
+    np.testing.assert_allclose(found[0] / unit, value, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(found[1] / unit, gradient, rtol=1e-8, atol=1e-9)

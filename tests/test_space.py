@@ -26,6 +26,14 @@ REALS = [
     Real("x", 0, 1e300),
     Real("x", 1.0, 1.0 + 1e-15),
 ]
+# Far from zero, so that few of their values can be told apart.
+NARROW = [
+    REALS[6],
+    REALS[-1],
+    Real("x", 1, 1 + 1e-11),
+    Real("x", -281.3019898667035, -281.30198985771153),
+    Real("x", 1e9, 1e9 + 1e-3, log=True),
+]
 LOG_REALS = [
     Real("x", 1e-9, 1e9, log=True),
     Real("x", 1e-300, 1e300, log=True),
@@ -152,7 +160,7 @@ def test_bounds_are_reached_exactly(p: Real) -> None:
         assert p.decode([1.0]) == p.high
 
 
-@pytest.mark.parametrize("p", GRIDS, ids=repr)
+@pytest.mark.parametrize("p", GRIDS + NARROW, ids=repr)
 @quick
 @given(seed=st.integers(0, 2**32 - 1))
 def test_snap_is_encode_after_decode(p, seed: int) -> None:
@@ -161,7 +169,7 @@ def test_snap_is_encode_after_decode(p, seed: int) -> None:
     np.testing.assert_allclose(p.snap(U), want, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("p", REALS, ids=repr)
+@pytest.mark.parametrize("p", [p for p in REALS if p not in NARROW], ids=repr)
 def test_snap_leaves_a_continuous_column_alone(p: Real) -> None:
     U = np.random.default_rng(0).random((5, 1))
     assert p.snap(U) is U
@@ -450,6 +458,18 @@ def test_a_sum_that_meets_its_limit_is_allowed() -> None:
     designs = [{"a": a, "b": b} for a in range(10) for b in range(10)]
     want = [p["a"] + p["b"] <= 9 for p in designs]
     assert space.allowed(space.encode(designs)).tolist() == want
+
+
+@pytest.mark.parametrize("a, b", [(0.1, 0.2), (0.2, 0.1), (0.3, 0.0)])
+def test_a_sum_meets_its_limit_up_to_rounding(a: float, b: float) -> None:
+    assert LinearConstraint({"a": 1, "b": 1}, upper=0.3, lower=0.3)({"a": a, "b": b})
+    assert not LinearConstraint({"a": 1, "b": 1}, upper=0.3)({"a": a, "b": b + 1e-14})
+
+
+def test_large_whole_numbers_are_added_exactly() -> None:
+    constraint = LinearConstraint({"a": 1, "b": -1}, upper=0, lower=0)
+    assert constraint({"a": 10**13, "b": 10**13})
+    assert not constraint({"a": 10**13, "b": 10**13 - 1})
 
 
 @pytest.mark.parametrize("a, holds", [(0.0, False), (0.5, True), (1.0, True), (1.5, False)])

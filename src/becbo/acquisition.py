@@ -37,11 +37,12 @@ def expected_improvement(mean: Array, std: Array, best: float) -> tuple[Array, A
 
 
 def log_expected_improvement(mean: Array, std: Array, best: float) -> tuple[Array, Array, Array]:
-    """Logarithm of EI and its derivatives d/dmean, d/dstd (m,), finite for any z.
+    """Logarithm of EI, and std * d/dmean, std * d/dstd of it (m,), finite for any z.
 
     Ament et al., "Unexpected improvements to expected improvement", 2023. With the ratio
     M(z) = Phi(z) / phi(z), EI / std = phi(z) (1 + z M(z)), and the derivatives of log EI are
-    M / (1 + z M) / std and 1 / (1 + z M) / std.
+    M / (1 + z M) / std and 1 / (1 + z M) / std. They come without the division, which overflows
+    for values around 1e-300.
     """
     z = (mean - best) / std
     below = np.minimum(z, 0.0)  # M overflows for large positive z, where the plain form is exact
@@ -54,8 +55,8 @@ def log_expected_improvement(mean: Array, std: Array, best: float) -> tuple[Arra
     plain = pdf + np.maximum(z, 0.0) * cdf
     is_below = z < 0
     log_h = np.where(is_below, np.log(head) - 0.5 * below**2 - _LOG_SQRT_2PI, np.log(plain))
-    by_mean = np.where(is_below, ratio / head, cdf / plain) / std
-    by_std = np.where(is_below, 1.0 / head, pdf / plain) / std
+    by_mean = np.where(is_below, ratio / head, cdf / plain)
+    by_std = np.where(is_below, 1.0 / head, pdf / plain)
     return np.log(std) + log_h, by_mean, by_std
 
 
@@ -92,7 +93,8 @@ class LogExpectedImprovement:
         """Log EI (m,) and its gradient (m, d)."""
         mean, std, dmean, dstd = self.regressor.predict_grad(X)
         value, by_mean, by_std = log_expected_improvement(mean, std, self.best)
-        return value, by_mean[:, None] * dmean + by_std[:, None] * dstd
+        unit = std[:, None]
+        return value, by_mean[:, None] * (dmean / unit) + by_std[:, None] * (dstd / unit)
 
 
 @dataclass(frozen=True)

@@ -180,7 +180,7 @@ class Optimizer:
         if not len(design):
             raise InvalidInput(
                 "no design that satisfies the known constraints was found among thousands; "
-                "loosen them"
+                "loosen them, or leave out a parameter that follows from the others"
             )
         return [
             self._append(Trial(len(self._trials), self.space.decode(x[None])[0], origin=INITIAL))

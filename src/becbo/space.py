@@ -26,6 +26,8 @@ Array = NDArray[np.float64]
 
 # A real value is settable to 12 digits of its range: finer differences are rounding noise.
 _REAL_DIGITS = 12
+# Settable values that are further apart than this share of the range are told apart by the search.
+_COARSE = 1e-8
 _MIN_SPAN = 1e-290  # between bounds, so that their digits can be told apart
 # Larger whole numbers do not survive the way to the unit cube and back.
 _MAX_INTEGER = 10**13
@@ -150,8 +152,13 @@ class Real:
         return self._rounded(value)
 
     def snap(self, U: Array) -> Array:  # (n, 1) -> (n, 1)
-        """Columns moved to the nearest settable value (a no-op without `step`)."""
-        return U if self.step is None else _snap_cells(U, int(self.n_values))
+        """Columns moved to the nearest settable value, unless these are too many to matter."""
+        if self.step is not None:
+            return _snap_cells(U, int(self.n_values))
+        if self._resolution(self.high) <= _COARSE * (self.high - self.low):
+            return U
+        # A narrow range far from zero, such as 1 .. 1 + 1e-11.
+        return np.array([self.encode(self.decode(u)) for u in U.tolist()]).reshape(U.shape)
 
     def options(self) -> Array | None:  # (k, 1)
         """The columns of all values, if they are few."""
@@ -359,7 +366,8 @@ def _cell_options(n: int) -> Array | None:
 class LinearConstraint:
     """lower <= sum of coefficient * parameter <= upper, over Real and Integer parameters.
 
-    For shares that add up to 1, leave one of them out and bound the sum of the others by 1.
+    With lower == upper they add up exactly, which whole numbers and values with a `step` can. For
+    other shares that add up to 1, leave one of them out and bound the sum of the others by 1.
     """
 
     coefficients: Mapping[str, float]
@@ -383,8 +391,10 @@ class LinearConstraint:
 
     def __call__(self, params: Mapping[str, Any]) -> bool:
         """Whether `params` satisfy it."""
-        total = math.fsum(c * params[name] for name, c in self.coefficients.items())
-        return self.lower <= total <= self.upper
+        terms: list[float] = [c * params[name] for name, c in self.coefficients.items()]
+        total = math.fsum(terms)
+        slip = sum(1e-15 * abs(term) for term in terms)  # forgives 0.1 + 0.2 > 0.3
+        return self.lower - slip <= total <= self.upper + slip
 
 
 Constraint = Callable[[Mapping[str, Any]], bool]
@@ -450,7 +460,7 @@ class Space:
         return [{p.name: p.decode(row[cols]) for p, cols in pairs} for row in X.tolist()]
 
     def snap(self, X: Array) -> Array:  # (n, dim) -> (n, dim)
-        """Grid and categorical columns moved to settable values."""
+        """Columns moved to settable values, see `Real.snap`."""
         pairs = zip(self.parameters, self.columns, strict=True)
         return np.hstack([p.snap(X[:, cols]) for p, cols in pairs])
 

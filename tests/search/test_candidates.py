@@ -8,6 +8,7 @@ from becbo.search.candidates import (
     between,
     mutate_grids,
     near,
+    settle,
     sobol,
     space_filling,
     spaced,
@@ -18,6 +19,16 @@ from becbo.space import Categorical, Integer, LinearConstraint, Real, Space
 
 def total_below(limit: float, d: int) -> LinearConstraint:
     return LinearConstraint({p.name: 1.0 for p in cube(d).parameters}, upper=limit)
+
+
+def add_up(names: str, total: float) -> LinearConstraint:
+    return LinearConstraint(dict.fromkeys(names, 1), upper=total, lower=total)
+
+
+def whole_numbers(d: int, high: int, total: int) -> Space:
+    """d of them that add up to a total."""
+    names = "abcdefghijklmnopqrstuvwxyz"[:d]
+    return Space([Integer(name, 0, high) for name in names], [add_up(names, total)])
 
 
 MIXED = [
@@ -37,6 +48,11 @@ SPACES = {
     "whole numbers": Space(
         [Integer("a", 0, 50), Integer("b", 0, 50), Real("c", 0, 1)],
         [LinearConstraint({"a": 1, "b": 2}, upper=6)],
+    ),
+    "numbers that add up": whole_numbers(5, 40, 20),
+    "many that add up": whole_numbers(20, 3, 6),
+    "steps that add up": Space(
+        [Real(name, 0, 1, step=0.01) for name in "abcd"], [add_up("abcd", 1.0)]
     ),
     "mixed and both": Space(
         MIXED, [LinearConstraint({"a": 7, "b": 1}, upper=3), lambda p: p["c"] != "x"]
@@ -94,6 +110,60 @@ def test_the_walk_stays_inside_and_moves(d: int) -> None:
     # The mean of a simplex is 1 / (d + 1) in every coordinate, its spread of that size too.
     np.testing.assert_allclose(X.mean(axis=0), 1 / (d + 1), atol=0.4 / (d + 1))
     assert np.all(X.std(axis=0) > 0.4 / (d + 1))
+
+
+@pytest.mark.parametrize("d", [2, 4, 10])
+@pytest.mark.parametrize("width", [0.0, 1e-9, 1e-3, 0.05])
+def test_the_walk_goes_everywhere_in_a_thin_slab(d: int, width: float) -> None:
+    A, b = np.array([[1.0] * d, [-1.0] * d]), np.array([1.0 + width, -1.0])
+    X = walk_in_polytope(A, b, 400, rng())
+    assert np.all((X >= 0) & (X <= 1)) and np.all(X @ A.T <= b + 1e-12)
+    spread = np.sqrt((d - 1) / (d + 1)) / d  # of the points that add up to 1
+    np.testing.assert_allclose(X.mean(axis=0), 1 / d, atol=0.2 * spread + width)
+    np.testing.assert_allclose(X.std(axis=0), spread, rtol=0.25)
+    if width:
+        np.testing.assert_allclose(X.sum(axis=1).mean(), 1 + width / 2, atol=0.1 * width)
+
+
+def test_a_walk_to_a_single_point() -> None:
+    A, b = np.array([[1.0, 2.0], [-1.0, -2.0], [3.0, -1.0], [-3.0, 1.0]]), [1.0, -1.0, 0.5, -0.5]
+    X = walk_in_polytope(A, np.array(b), 5, rng())
+    np.testing.assert_allclose(X, [[2 / 7, 2.5 / 7]] * 5)
+
+
+def test_all_numbers_that_add_up_are_found() -> None:
+    X = space_filling(region(whole_numbers(3, 60, 5)), 512, rng())
+    assert len(np.unique(X.round(9), axis=0)) == 21
+
+
+def test_several_sums_are_met_at_once() -> None:
+    sums = add_up("abcdef", 50), LinearConstraint({"a": 1, "b": 2, "c": -1}, 3, 3)
+    space = Space(whole_numbers(6, 40, 50).parameters, sums)
+    X = space_filling(region(space), 64, rng())
+    assert len(X) > 30 and space.allowed(X).all()
+
+
+def test_settled_points_can_be_set_and_add_up() -> None:
+    space = whole_numbers(8, 9, 30)
+    start = space.snap(rng().random((200, 8)))  # the sums are around 36
+    X = settle(start, region(space), rng())
+    np.testing.assert_allclose(space.snap(X), X, rtol=0, atol=1e-12)
+    assert space.allowed(X).all()
+    fine = space.allowed(start)
+    np.testing.assert_array_equal(X[fine], start[fine])
+
+
+def test_what_cannot_settle_stays_in_the_space() -> None:
+    space = Space([Integer("a", 0, 9), Real("b", 0, 1)], [LinearConstraint({"a": 2}, 3, 3)])
+    X = settle(space.snap(rng().random((20, 2))), region(space), rng())
+    assert not space.allowed(X).any() and np.all((X >= 0) & (X <= 1))
+
+
+@pytest.mark.parametrize("name", ["mixed", "sum in 3"])
+def test_without_grids_under_constraint_nothing_settles(name: str) -> None:
+    space = SPACES[name]
+    X = space.snap(rng().random((20, space.dim)))
+    np.testing.assert_array_equal(settle(X, region(space), rng()), X)
 
 
 def test_there_is_no_walk_in_an_empty_polytope() -> None:

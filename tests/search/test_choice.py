@@ -5,8 +5,8 @@ import pytest
 from goals import cube, make_goal, plane, region
 
 from becbo import BecboError
-from becbo.search.choice import EXHAUSTED, TOLERANCE, choose
-from becbo.space import Integer, Real, Space
+from becbo.search.choice import CRAMPED, EXHAUSTED, TOLERANCE, choose
+from becbo.space import Integer, LinearConstraint, Real, Space
 
 POOL = np.array([[0.1, 0.2], [0.4, 0.2], [0.6, 0.2], [0.9, 0.2]])
 ORIGINS = ["first", "second", "third", "fourth"]
@@ -86,6 +86,23 @@ def test_a_forbidden_rest_counts_as_exhausted() -> None:
     taken = space.encode([{"a": a, "b": b} for a in (0, 1) for b in (0.0, 0.5, 1.0)])
     found = choose(taken, ["pool"] * 6, GOAL, region(space, taken), np.random.default_rng(0), 1)
     assert found.fallback == EXHAUSTED
+
+
+def test_a_space_too_large_to_list_is_not_called_exhausted() -> None:
+    total = LinearConstraint({"a": 1, "b": 1}, upper=1)
+    space = Space([Integer("a", 0, 99), Integer("b", 0, 99)], [total])
+    taken = space.encode([{"a": 0, "b": 0}, {"a": 0, "b": 1}, {"a": 1, "b": 0}])
+    found = choose(taken, ["pool"] * 3, GOAL, region(space, taken), np.random.default_rng(0), 1)
+    assert (found.winner, found.fallback) == ("repeat", CRAMPED)
+
+
+def test_a_narrow_range_gives_no_repeat() -> None:
+    space = Space([Real("a", 1, 1 + 1e-11), Real("b", 0, 1, step=0.5)])
+    taken = space.encode(space.decode(POOL[1:2]))
+    found = pick(space=space, taken=taken)
+    np.testing.assert_array_equal(space.encode(space.decode(found.x[None]))[0], found.x)
+    aside = choose(taken + 1e-5, ["aside"], GOAL, region(space, taken), np.random.default_rng(0), 1)
+    assert aside.winner == "fresh"  # 1e-5 of the range rounds to the taken value
 
 
 def test_the_point_can_be_set() -> None:

@@ -1,10 +1,12 @@
 """The paper's search: known constrained maxima, the pull to the edge, the fallback."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from goals import CASES, Case, cube, make_goal, no_hints, plane, quadratic, region
 
-from becbo.search.choice import TOLERANCE
+from becbo.search.choice import CRAMPED, TOLERANCE
 from becbo.search.slsqp import SlsqpSearch
 from becbo.space import Categorical, Integer, LinearConstraint, Real, Space
 
@@ -51,6 +53,12 @@ def test_without_a_start_in_the_band_a_random_point_is_given_and_said() -> None:
     assert (found.winner, found.n_starts, found.bound_holds) == ("random", 0, False)
     assert found.fallback == "no start met the bound in 5 rounds: a random point"
     assert np.any(found.x != search(NOWHERE, cube(2), seed=1).x)
+
+
+def test_a_repeat_is_not_called_a_random_point() -> None:
+    where = replace(region(cube(2)), snap=np.zeros_like, taken=np.zeros((1, 2)))
+    found = SlsqpSearch().maximise(NOWHERE, where, no_hints(2), np.random.default_rng(0))
+    assert (found.winner, found.fallback) == ("repeat", CRAMPED)
 
 
 def test_rounds_are_repeated_until_a_start_meets_the_bound() -> None:

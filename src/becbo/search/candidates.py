@@ -10,6 +10,9 @@ from becbo.search.region import Array, Region
 # Rounds of draws, and points in each, before rejection gives up on a tight constraint.
 _PATIENCE, _MIN_DRAWS = 32, 256
 _WALK_STEPS = 32  # hit-and-run moves from the centre to a point
+_THIN = 0.1  # a slab narrower than this, in the unit cube
+_SETTLE_STEPS = 32  # along the grids, after rounding
+_SAME_EXCESS = 1e-6  # of a step: less is rounding noise
 
 
 def sobol(n: int, d: int, rng: np.random.Generator) -> Array:  # (n, d)
@@ -33,37 +36,85 @@ def space_filling(region: Region, n: int, rng: np.random.Generator) -> Array:  #
         if len(found) >= n:
             break
     if len(found) < n and len(region.polytope[0]):
-        # Rounding to whole numbers may lead out of it again, hence twice as many.
-        X = region.snap(walk_in_polytope(*region.polytope, 2 * n, rng))
+        # Rounding to whole numbers may lead out of it for good, hence twice as many.
+        X = settle(region.snap(walk_in_polytope(*region.polytope, 2 * n, rng)), region, rng)
         found = np.vstack([found, X[region.allowed(X)]])
     return found[:n]
 
 
 def walk_in_polytope(A: Array, b: Array, n: int, rng: np.random.Generator) -> Array:  # (n, d)
-    """Points of {A u <= b} in the unit cube by hit-and-run from its Chebyshev centre."""
+    """Points of {A u <= b} in the unit cube by hit-and-run from its Chebyshev centre.
+
+    In a thin slab, whose rows are opposite, moves are short unless they are parallel to it. Every
+    second one is, then. A slab may be flat: an equation.
+    """
+    from scipy.linalg import null_space
     from scipy.optimize import linprog
 
     d = A.shape[1]
     A = np.vstack([A, np.eye(d), -np.eye(d)])
     b = np.concatenate([b, np.ones(d), np.zeros(d)])
     norms = np.linalg.norm(A, axis=1)
+    is_opposite = (A[:, None] == -A).all(axis=2)
+    widths = np.where(is_opposite, np.maximum(b[:, None] + b, 0.0), np.inf).min(axis=1)
     centre = linprog(
         np.append(np.zeros(d), -1.0),
-        A_ub=np.column_stack([A, norms]),
+        # From the faces of a thin slab the centre need not be further than half of its width.
+        A_ub=np.column_stack([A, np.minimum(norms, widths)]),
         b_ub=b,
         bounds=[(None, None)] * d + [(0, None)],
     )
     if not centre.success:
         return np.empty((0, d))
+    is_thin = widths < _THIN * norms
+    parallel = null_space(A[is_thin], rcond=1e-13).T if is_thin.any() else np.empty((0, d))
     X = np.repeat(centre.x[None, :d], n, axis=0)
     for _ in range(_WALK_STEPS):  # all walks at once
-        direction = rng.standard_normal((n, d))
-        rate, room = direction @ A.T, np.maximum(b - X @ A.T, 0.0)
-        limit = room / np.where(rate == 0, np.nan, rate)
-        up = np.nanmin(np.where(rate > 0, limit, np.inf), axis=1)
-        down = np.nanmax(np.where(rate < 0, limit, -np.inf), axis=1)
-        X += rng.uniform(down, up)[:, None] * direction
+        X = _hit_and_run(X, A, b, np.eye(d), rng)
+        if len(parallel):
+            X = _hit_and_run(X, A[~is_thin], b[~is_thin], parallel, rng)
     return np.asarray(np.clip(X, 0.0, 1.0))
+
+
+def _hit_and_run(
+    X: Array, A: Array, b: Array, basis: Array, rng: np.random.Generator
+) -> Array:  # (n, d), (k, d) basis -> (n, d)
+    """Points of {A u <= b} after a move along a random combination of the rows of `basis`."""
+    direction = rng.standard_normal((len(X), len(basis))) @ basis
+    rate, room = direction @ A.T, np.maximum(b - X @ A.T, 0.0)
+    limit = room / np.where(rate == 0, np.nan, rate)
+    up = np.nanmin(np.where(rate > 0, limit, np.inf), axis=1)
+    down = np.nanmax(np.where(rate < 0, limit, -np.inf), axis=1)
+    return np.asarray(X + rng.uniform(down, up)[:, None] * direction)
+
+
+def settle(X: Array, region: Region, rng: np.random.Generator) -> Array:  # (m, d) -> (m, d)
+    """Settable points moved along their grids, step by step, until the linear constraints hold.
+
+    Whole numbers that have to add up to a total hardly ever do so after rounding. Each step is
+    drawn from those that lead closer; where none does, the point stays forbidden.
+    """
+    steps = 2 * region.snap(np.zeros((1, region.dim)))[0]  # a grid begins with half a step
+    A, b = region.polytope
+    unit = np.abs(A * steps).max(axis=1)  # what the largest step changes
+    unit[unit == 0] = np.inf  # steps change nothing: the row does not count
+    A, b = A / unit[:, None], b / unit
+    columns = np.flatnonzero((A * steps).any(axis=0))
+    up = np.diag(steps)[columns]
+    moves = np.vstack([up, -up])  # (k, d)
+    X, rows = X.copy(), np.arange(len(X))
+    for _ in range(_SETTLE_STEPS):
+        excess = X[rows] @ A.T - b
+        now = np.maximum(excess, 0.0).sum(axis=1, keepdims=True)
+        then = np.maximum(excess[:, None] + moves @ A.T, 0.0).sum(axis=2)  # (m, k)
+        at = X[np.ix_(rows, columns)]
+        has_room = np.hstack([at + steps[columns] < 1.0, at - steps[columns] > 0.0])
+        is_good = has_room & (then < now - _SAME_EXCESS)
+        rows, is_good = rows[is_good.any(axis=1)], is_good[is_good.any(axis=1)]
+        if not len(rows):
+            break
+        X[rows] += moves[np.argmax(is_good * rng.random(is_good.shape), axis=1)]
+    return X
 
 
 def near(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from becbo.errors import BecboError
@@ -16,7 +14,7 @@ TOLERANCE = 1e-3
 ENUMERATE = 4096  # spaces with at most so many designs are searched one by one
 REPEAT = "repeat"
 EXHAUSTED = "the space is exhausted: every design has been tried, this is a repeat"
-CRAMPED = "no new design was found, the known constraints leave almost no room: this is a repeat"
+CRAMPED = "no new design was found, almost all are tried already or forbidden: this is a repeat"
 _FRESH_DRAWS = 512
 
 
@@ -37,16 +35,19 @@ def choose(
     if usable.any():
         kept = [origin for origin, keep in zip(origins, usable, strict=True) if keep]
         return _best(X[usable], kept, goal, n_starts)
-    fresh = region.enumerate(ENUMERATE)
-    fresh = space_filling(region, _FRESH_DRAWS, rng) if fresh is None else fresh
+    everything = region.enumerate(ENUMERATE)
+    fresh = space_filling(region, _FRESH_DRAWS, rng) if everything is None else everything
     fresh = fresh[region.allowed(fresh) & region.is_new(fresh)]
     if len(fresh):
         why = "every point the search found was tried already or forbidden: best of some new ones"
         return _best(fresh, ["fresh"] * len(fresh), goal, n_starts, why)
     allowed = X[region.allowed(X)]
     if not len(allowed):
-        raise BecboError("no design that satisfies the known constraints was found; loosen them")
-    why = EXHAUSTED if math.isfinite(region.size) else CRAMPED
+        raise BecboError(
+            "no design that satisfies the known constraints was found; loosen them, or leave out a "
+            "parameter that follows from the others"
+        )
+    why = CRAMPED if everything is None else EXHAUSTED
     return _best(allowed, [REPEAT] * len(allowed), goal, n_starts, why)
 
 

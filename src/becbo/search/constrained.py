@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from becbo.search.ascent import ascend
-from becbo.search.candidates import between, near, space_filling, spaced
+from becbo.search.candidates import between, near, settle, space_filling, spaced
 from becbo.search.choice import ENUMERATE, TOLERANCE, choose
 from becbo.search.goal import Found, Goal, Hints
 from becbo.search.mixed import best_neighbours
@@ -70,7 +70,8 @@ class BandSearch:
         else:
             groups = {"space": space_filling(region, self.n_space, rng)}
             if len(hints.successes):
-                groups["near the best"] = near(hints.successes, self.n_near, region, rng)
+                close = region.snap(near(hints.successes, self.n_near, region, rng))
+                groups["near the best"] = settle(close, region, rng)
             if len(hints.successes) and len(hints.failures):
                 groups["towards a failure"] = between(
                     hints.successes, hints.failures, self.n_between, rng

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from becbo.search.candidates import space_filling
-from becbo.search.choice import EXHAUSTED, choose
+from becbo.search.choice import REPEAT, choose
 from becbo.search.goal import Found, Goal, Hints
 from becbo.search.region import Array, Region
 
@@ -46,7 +46,7 @@ class SlsqpSearch:
         point = space_filling(region, 1, rng)
         found = choose(point, ["random"], goal, region, rng, 0)
         note = f"no start met the bound in {self.n_rounds} rounds: a random point"
-        return found if found.fallback == EXHAUSTED else replace(found, fallback=note)
+        return found if found.winner == REPEAT else replace(found, fallback=note)
 
     def _starts(
         self, goal: Goal, region: Region, rng: np.random.Generator
