@@ -192,7 +192,7 @@ def test_log_feasibility_keeps_a_slope_where_the_probability_underflows() -> Non
         lambda r: LogExpectedImprovement(r, 3.0),
         lambda r: UpperConfidenceBound(r, 0.9, beta=4.0),
         lambda r: LogFeasibility(
-            GPClassifier(scale=fixed(4.0)).fit(r.Z, r.Z[:, 0] > np.median(r.Z[:, 0]))
+            GPClassifier(scale=fixed(4.0)).fit(r.X, r.X[:, 0] > np.median(r.X[:, 0]))
         ),
     ],
     ids=["ei", "log ei", "log ei, out of reach", "ucb", "log feasibility"],

@@ -20,7 +20,7 @@ from becbo.surrogates.gp_classifier import (
     tilted_sites,
 )
 from becbo.surrogates.hyper import Range, fixed
-from becbo.surrogates.kernels import matern52, rbf
+from becbo.surrogates.kernels import matern32, rbf
 
 SHARP, MILD = GPClassifier(), GPClassifier(scale=fixed(4.0))
 ISOTROPIC = GPClassifier(
@@ -93,7 +93,7 @@ def test_evidence_and_probabilities_match_exact_integration(labels, scale) -> No
     n = len(labels)
     X, P = np.random.default_rng(n).random((2, 3, 2))
     X, theta = X[:n], log_theta(2, scale)
-    K = prior_covariance(theta, np.vstack([X, P]), matern52, SHARP.bias)[0]
+    K = prior_covariance(theta, np.vstack([X, P]), matern32, SHARP.bias)[0]
     exact = orthant(K[:n, :n], signs(feasible))
     slack_evidence, slack_probability = SLACK[scale]
     assert evidence_at(theta, X, feasible)[0] == pytest.approx(-np.log(exact), abs=slack_evidence)
@@ -121,7 +121,7 @@ def test_one_label_is_exact(scale) -> None:
 def test_sites_match_the_tilted_moments_and_log_z_its_definition(converged, scale) -> None:
     X, feasible = disc(7, 2)
     theta, labels = log_theta(2, scale), signs(feasible)
-    K = prior_covariance(theta, X, matern52, 1.0)[0]
+    K = prior_covariance(theta, X, matern32, 1.0)[0]
     tau, nu = model_at(theta, X, feasible).sites.T
     S = np.linalg.inv(np.linalg.inv(K) + np.diag(tau))
     mean, variance = S @ nu, np.diagonal(S)
@@ -151,6 +151,34 @@ def test_evidence_gradient_is_the_derivative(converged, d, settings_, scale) -> 
         return evidence_at(t, X, feasible, settings_)[0]
 
     np.testing.assert_allclose(gradient, numeric_gradient(value, theta, 1e-4), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e8])
+def test_evidence_gradient_by_the_warps_is_the_derivative(converged, scale) -> None:
+    X, feasible = disc(10, 2)
+    theta = np.insert(log_theta(2, scale), 2, [1.5, -0.7])
+    _, gradient = evidence_at(theta, X, feasible)
+
+    def value(t):
+        return evidence_at(t, X, feasible)[0]
+
+    expected = numeric_gradient(value, theta, 1e-4)
+    assert abs(expected[2:4]).min() > 1e-2  # there is a slope to get wrong
+    np.testing.assert_allclose(gradient, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_warps_learn_that_inputs_act_by_ratios() -> None:
+    def right(warp, seed):
+        U = np.random.default_rng(seed).random((480, 4))
+        X = (50**U - 1) / 49  # four quantities over a factor of 50, and a limit to their product
+        feasible = U.sum(axis=1) < 2
+        model = replace(SHARP, warp=warp).fit(X[:80], feasible[:80])
+        return np.mean((model.score(X[80:])[0] > 0) == feasible[80:])
+
+    with_warps, without = (
+        np.mean([right(warp, seed) for seed in range(4)]) for warp in (SHARP.warp, None)
+    )
+    assert with_warps > without + 0.015
 
 
 @pytest.mark.parametrize("settings_", [MILD, ISOTROPIC], ids=["ard matern", "isotropic rbf"])
@@ -224,7 +252,7 @@ def variational():
             return gpytorch.distributions.MultivariateNormal(self.mean(X), self.kernel(X))
 
     def train(theta, X, feasible, bias):
-        stationary = kernels.ScaleKernel(kernels.MaternKernel(nu=2.5, ard_num_dims=X.shape[1]))
+        stationary = kernels.ScaleKernel(kernels.MaternKernel(nu=1.5, ard_num_dims=X.shape[1]))
         constant = kernels.ConstantKernel()
         model = Model(torch.tensor(X), stationary + constant).double()
         stationary.base_kernel.lengthscale = torch.tensor(np.exp(theta[:-1]))
@@ -282,7 +310,7 @@ def test_agrees_in_sign_with_scikit_learns_laplace(scale) -> None:
 def test_points_in_a_row_do_not_make_ep_swing(seed) -> None:
     X = np.unique(np.random.default_rng(seed).random((37, 1)).round(2), axis=0)
     labels = signs(abs(X[:, 0] - 0.5) < 0.35)
-    K = prior_covariance(np.log([0.3, 1e8]), X, matern52, 1.0)[0]
+    K = prior_covariance(np.log([0.3, 1e8]), X, matern32, 1.0)[0]
     sites = expectation_propagation(K, labels, np.zeros((len(X), 2)))
 
     def update(sites):

@@ -108,9 +108,9 @@ class Boundary:
         clues = hints(data, models)
         if regressor is None:
             return self.first.maximise(feasibility_goal(classifier), region, clues, rng)
-        band = self.band.draw(region.dim, rng)
+        band = self.band.draw(region.n_parameters, rng)
         best = incumbent(data, regressor, classifier, pending, self.is_noisy)
-        target = best + self.least_gain(region.dim) * regressor.resolution
+        target = best + self.least_gain(region.n_parameters) * regressor.resolution
         acquisition = self.acquisition(regressor, target)
         if self.is_weighted:
             acquisition = Weighted(acquisition, classifier)

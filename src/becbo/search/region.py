@@ -33,6 +33,11 @@ class Region:
         return replace(self, taken=np.vstack([self.taken, X]))
 
     @property
+    def n_parameters(self) -> int:
+        """How many things can be set: the columns of a categorical are one."""
+        return self.dim - sum(int(columns.stop - columns.start) - 1 for columns, _ in self.options)
+
+    @property
     def free(self) -> Mask:  # (dim,)
         """Columns a gradient may move: all but those with few values."""
         mask = np.ones(self.dim, dtype=bool)
