@@ -27,7 +27,7 @@ from becbo.search.choice import TOLERANCE
 from becbo.surrogates.gp import GaussianProcess, GPModel, frequencies, prior_path
 from becbo.surrogates.gp_classifier import GPClassifier
 from becbo.surrogates.hyper import fixed
-from becbo.surrogates.kernels import matern32, matern52, rbf, squared_distance
+from becbo.surrogates.kernels import matern52, rbf, squared_distance
 
 FAILED = np.nan
 DESIGN = [FAILED] * 4 + [0.0] * 6  # ten experiments, the best value is 0
@@ -237,7 +237,7 @@ def test_draws_of_the_latent_have_the_moments_of_the_posterior(n_pending, is_mix
     assert_moments(draws(model, Z), mean, covariance)
 
 
-@pytest.mark.parametrize("kernel", [matern32, matern52, rbf])
+@pytest.mark.parametrize("kernel", [matern52, rbf])
 @pytest.mark.parametrize("d", [1, 10])
 def test_frequencies_reproduce_the_kernel(kernel, d: int) -> None:
     rng = np.random.default_rng(0)

@@ -20,7 +20,7 @@ from becbo.surrogates.gp_classifier import (
     tilted_sites,
 )
 from becbo.surrogates.hyper import Range, fixed
-from becbo.surrogates.kernels import matern32, rbf
+from becbo.surrogates.kernels import matern52, rbf
 
 SHARP, MILD = GPClassifier(), GPClassifier(scale=fixed(4.0))
 ISOTROPIC = GPClassifier(
@@ -93,7 +93,7 @@ def test_evidence_and_probabilities_match_exact_integration(labels, scale) -> No
     n = len(labels)
     X, P = np.random.default_rng(n).random((2, 3, 2))
     X, theta = X[:n], log_theta(2, scale)
-    K = prior_covariance(theta, np.vstack([X, P]), matern32, SHARP.bias)[0]
+    K = prior_covariance(theta, np.vstack([X, P]), matern52, SHARP.bias)[0]
     exact = orthant(K[:n, :n], signs(feasible))
     slack_evidence, slack_probability = SLACK[scale]
     assert evidence_at(theta, X, feasible)[0] == pytest.approx(-np.log(exact), abs=slack_evidence)
@@ -121,7 +121,7 @@ def test_one_label_is_exact(scale) -> None:
 def test_sites_match_the_tilted_moments_and_log_z_its_definition(converged, scale) -> None:
     X, feasible = disc(7, 2)
     theta, labels = log_theta(2, scale), signs(feasible)
-    K = prior_covariance(theta, X, matern32, 1.0)[0]
+    K = prior_covariance(theta, X, matern52, 1.0)[0]
     tau, nu = model_at(theta, X, feasible).sites.T
     S = np.linalg.inv(np.linalg.inv(K) + np.diag(tau))
     mean, variance = S @ nu, np.diagonal(S)
@@ -252,7 +252,7 @@ def variational():
             return gpytorch.distributions.MultivariateNormal(self.mean(X), self.kernel(X))
 
     def train(theta, X, feasible, bias):
-        stationary = kernels.ScaleKernel(kernels.MaternKernel(nu=1.5, ard_num_dims=X.shape[1]))
+        stationary = kernels.ScaleKernel(kernels.MaternKernel(nu=2.5, ard_num_dims=X.shape[1]))
         constant = kernels.ConstantKernel()
         model = Model(torch.tensor(X), stationary + constant).double()
         stationary.base_kernel.lengthscale = torch.tensor(np.exp(theta[:-1]))
@@ -310,7 +310,7 @@ def test_agrees_in_sign_with_scikit_learns_laplace(scale) -> None:
 def test_points_in_a_row_do_not_make_ep_swing(seed) -> None:
     X = np.unique(np.random.default_rng(seed).random((37, 1)).round(2), axis=0)
     labels = signs(abs(X[:, 0] - 0.5) < 0.35)
-    K = prior_covariance(np.log([0.3, 1e8]), X, matern32, 1.0)[0]
+    K = prior_covariance(np.log([0.3, 1e8]), X, matern52, 1.0)[0]
     sites = expectation_propagation(K, labels, np.zeros((len(X), 2)))
 
     def update(sites):
@@ -359,7 +359,7 @@ def test_predicts_held_out_labels(settings_) -> None:
     X, feasible = disc(80, 2)
     P = np.random.default_rng(1).random((400, 2))
     truth = np.linalg.norm(P - 0.5, axis=1) < np.median(np.linalg.norm(X - 0.5, axis=1))
-    assert np.mean((probability(settings_.fit(X, feasible), P) > 0.5) == truth) > 0.9
+    assert np.mean((probability(settings_.fit(X, feasible), P) > 0.5) == truth) > 0.88
 
 
 @pytest.mark.parametrize("settings_", [SHARP, MILD, ISOTROPIC])

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from becbo.surrogates.kernels import (
     input_gradient,
-    matern32,
     matern52,
     motion_gradient,
     rbf,
@@ -14,26 +13,19 @@ from becbo.surrogates.kernels import (
     squared_distance,
 )
 
-KERNELS = pytest.mark.parametrize("kernel", [matern32, matern52, rbf])
+KERNELS = pytest.mark.parametrize("kernel", [matern52, rbf])
 shapes = given(n=st.integers(1, 6), m=st.integers(1, 4), d=st.integers(1, 5), seed=st.integers(0))
 steady = settings(deadline=None, derandomize=True, max_examples=40)
 
 
 @pytest.mark.parametrize("d", [1, 3])
-@pytest.mark.parametrize(
-    ("kernel", "name", "options"),
-    [
-        (matern32, "MaternKernel", {"nu": 1.5}),
-        (matern52, "MaternKernel", {"nu": 2.5}),
-        (rbf, "RBFKernel", {}),
-    ],
-)
-def test_matches_gpytorch(kernel, name, options, d) -> None:
+@pytest.mark.parametrize(("kernel", "name"), [(matern52, "MaternKernel"), (rbf, "RBFKernel")])
+def test_matches_gpytorch(kernel, name, d) -> None:
     torch, kernels = pytest.importorskip("torch"), pytest.importorskip("gpytorch.kernels")
     rng = np.random.default_rng(d)
     A, B, scales = rng.random((7, d)), rng.random((5, d)), rng.uniform(0.05, 2.0, d)
     B[0] = A[0]
-    oracle = getattr(kernels, name)(ard_num_dims=d, **options).double()
+    oracle = getattr(kernels, name)(ard_num_dims=d).double()
     oracle.lengthscale = torch.tensor(scales)
     expected = oracle(torch.tensor(A), torch.tensor(B)).to_dense().detach().numpy()
     np.testing.assert_allclose(kernel(squared_distance(A, B, scales))[0], expected, atol=1e-12)
@@ -48,13 +40,11 @@ def test_slope_is_the_derivative(kernel, r2) -> None:
     np.testing.assert_allclose(kernel(np.array([[r2]]))[1], (up - down) / (2 * step), rtol=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("kernel", "slope"), [(matern32, -3 / 2), (matern52, -5 / 6), (rbf, -1 / 2)]
-)
+@pytest.mark.parametrize(("kernel", "slope"), [(matern52, -5 / 6), (rbf, -1 / 2)])
 def test_is_smooth_at_distance_zero(kernel, slope) -> None:
-    k, dk = kernel(np.array([0.0, 1e-300, 1e-14]))
+    k, dk = kernel(np.array([0.0, 1e-300, 1e-12]))
     np.testing.assert_allclose(k, 1.0, atol=1e-11)
-    np.testing.assert_allclose(dk, slope, atol=1e-6)
+    np.testing.assert_allclose(dk, slope, atol=1e-11)
 
 
 @KERNELS

@@ -87,3 +87,8 @@ def test_ranges_match_what_a_metric_reads() -> None:
         metric = Metric.of(np.log([r.typical for r in ranges]), 3)
         np.testing.assert_allclose(metric.scales, 0.5)
         assert metric.shape.size == (0 if warp_range is None else 3)
+
+
+def test_many_inputs_are_warped_less_each() -> None:
+    scale, shape = Range(0.5, 0.1, 1.0), Range(1.0, 0.1, 10.0, spread=4.0)
+    assert [metric_ranges(scale, shape, d)[-1].spread for d in (1, 4, 16)] == [4.0, 2.0, 1.0]

@@ -16,7 +16,6 @@ from becbo.surrogates.hyper import Range, fixed, map_estimate, typical_theta
 from becbo.surrogates.kernels import (
     Kernel,
     input_gradient,
-    matern32,
     matern52,
     rbf,
     scale_gradient,
@@ -30,7 +29,7 @@ _MIN_STD = 1e-9
 Path = Callable[[Array], Array]  # (m, d) -> (m,): one function drawn from a Gaussian process
 N_FEATURES = 1024
 # A kernel's spectral density is a multivariate t distribution with so many degrees of freedom.
-_SPECTRAL_FREEDOM: dict[Kernel, float] = {matern32: 3.0, matern52: 5.0, rbf: np.inf}
+_SPECTRAL_FREEDOM: dict[Kernel, float] = {matern52: 5.0, rbf: np.inf}
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from scipy.special import log_ndtr
 from becbo.surrogates.base import Array, mills, probit_band, probit_score, probit_score_grad
 from becbo.surrogates.gp import Path, prior_path, update_weights
 from becbo.surrogates.hyper import Range, fixed, map_estimate, typical_theta
-from becbo.surrogates.kernels import Kernel, matern32
+from becbo.surrogates.kernels import Kernel, matern52
 from becbo.surrogates.linalg import cholesky, extend, forward, inverse, whitener
 from becbo.surrogates.metric import Metric, metric_ranges
 
@@ -36,18 +36,18 @@ class GPClassifier:
     The prior of the latent is `scale` times (kernel + bias), `bias` standing for an unknown
     constant mean. With a large fixed `scale` the probit likelihood is almost noise-free and
     the classifier interpolates its labels; that is what a search at the edge needs, because
-    otherwise failures beside the best design outvote its success. The kernel is rough, because
-    the edge has corners where constraints meet. `warp` is the range of e^c, see metric.py.
+    otherwise failures beside the best design outvote its success. `warp` is the range of e^c, see
+    metric.py; its spread shrinks with sqrt(d), because labels say little about each of many inputs.
     `ard=False` uses one length scale for all inputs and no warps, as the paper's GP classifier
     does.
     """
 
-    kernel: Kernel = matern32
+    kernel: Kernel = matern52
     ard: bool = True
     lengthscale: Range = Range(0.3, 0.02, 30.0, spread=1.0)
     scale: Range = fixed(1e8)
     bias: float = 1.0
-    warp: Range | None = Range(1.0, 0.02, 50.0, spread=2.0)
+    warp: Range | None = Range(1.0, 0.02, 50.0, spread=4.0)
     scale_with_dim: bool = True
     n_iterations: int = 20
     n_warm_iterations: int = 0

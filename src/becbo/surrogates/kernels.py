@@ -32,17 +32,6 @@ def matern52(r2: Array) -> tuple[Array, Array]:
     return k, s
 
 
-def matern32(r2: Array) -> tuple[Array, Array]:
-    """Matern-3/2: (1 + sqrt3 r) exp(-sqrt3 r)."""
-    s = np.sqrt(r2)
-    s *= np.sqrt(3.0)
-    decay = np.exp(-s)
-    s += 1.0
-    s *= decay
-    decay *= -1.5
-    return s, decay
-
-
 def rbf(r2: Array) -> tuple[Array, Array]:
     """Squared exponential: exp(-r^2 / 2)."""
     k = np.exp(-0.5 * r2)

@@ -7,7 +7,7 @@ logarithmic one on which the upper end is e^c times the lower, c < 0 its mirror 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -62,8 +62,13 @@ class Metric:
 
 
 def metric_ranges(lengthscale: Range, warp: Range | None, d: int) -> list[Range]:
-    """Ranges of the hyperparameters of a metric; `warp` is that of e^c, None for no warp."""
-    return [lengthscale] * d + ([] if warp is None else [warp] * d)
+    """Ranges of the hyperparameters of a metric; `warp` is that of e^c in one dimension, or None.
+
+    The spread of the shapes shrinks with sqrt(d): all of them together warp as much as one would.
+    """
+    if warp is None:
+        return [lengthscale] * d
+    return [lengthscale] * d + [replace(warp, spread=warp.spread / np.sqrt(d))] * d
 
 
 def warp(X: Array, shape: Array) -> Array:  # (m, d), (d,) -> (m, d)
