@@ -232,7 +232,7 @@ def test_draws_of_the_latent_have_the_moments_of_the_posterior(n_pending, is_mix
     model = model.believe(pending) if n_pending else model
     level = 1 / model.sites[:, 0]
     mean, std = model.latent(Z)
-    covariance = exact(rbf, model.Z, Z, level, model.variance, model.scales, settings.bias)
+    covariance = exact(rbf, model.X, Z, level, model.variance, model.scales, settings.bias)
     np.testing.assert_allclose(np.sqrt(np.diagonal(covariance)), std, rtol=1e-4)
     assert_moments(draws(model, Z), mean, covariance)
 

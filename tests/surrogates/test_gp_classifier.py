@@ -153,34 +153,6 @@ def test_evidence_gradient_is_the_derivative(converged, d, settings_, scale) -> 
     np.testing.assert_allclose(gradient, numeric_gradient(value, theta, 1e-4), rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("scale", [1.0, 1e8])
-def test_evidence_gradient_by_the_warps_is_the_derivative(converged, scale) -> None:
-    X, feasible = disc(10, 2)
-    theta = np.insert(log_theta(2, scale), 2, [1.5, -0.7])
-    _, gradient = evidence_at(theta, X, feasible)
-
-    def value(t):
-        return evidence_at(t, X, feasible)[0]
-
-    expected = numeric_gradient(value, theta, 1e-4)
-    assert abs(expected[2:4]).min() > 1e-2  # there is a slope to get wrong
-    np.testing.assert_allclose(gradient, expected, rtol=1e-4, atol=1e-5)
-
-
-def test_warps_learn_that_inputs_act_by_ratios() -> None:
-    def right(warp, seed):
-        U = np.random.default_rng(seed).random((480, 4))
-        X = (50**U - 1) / 49  # four quantities over a factor of 50, and a limit to their product
-        feasible = U.sum(axis=1) < 2
-        model = replace(SHARP, warp=warp).fit(X[:80], feasible[:80])
-        return np.mean((model.score(X[80:])[0] > 0) == feasible[80:])
-
-    with_warps, without = (
-        np.mean([right(warp, seed) for seed in range(4)]) for warp in (SHARP.warp, None)
-    )
-    assert with_warps > without + 0.015
-
-
 @pytest.mark.parametrize("settings_", [MILD, ISOTROPIC], ids=["ard matern", "isotropic rbf"])
 def test_input_gradients_are_the_derivatives(settings_) -> None:
     model = settings_.fit(*disc(20, 3))
@@ -359,7 +331,7 @@ def test_predicts_held_out_labels(settings_) -> None:
     X, feasible = disc(80, 2)
     P = np.random.default_rng(1).random((400, 2))
     truth = np.linalg.norm(P - 0.5, axis=1) < np.median(np.linalg.norm(X - 0.5, axis=1))
-    assert np.mean((probability(settings_.fit(X, feasible), P) > 0.5) == truth) > 0.88
+    assert np.mean((probability(settings_.fit(X, feasible), P) > 0.5) == truth) > 0.9
 
 
 @pytest.mark.parametrize("settings_", [SHARP, MILD, ISOTROPIC])

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from becbo.surrogates.kernels import (
     input_gradient,
     matern52,
-    motion_gradient,
     rbf,
     scale_gradient,
     squared_distance,
@@ -62,21 +61,6 @@ def test_squared_distance_is_in_units_of_the_scales(n, m, d, seed) -> None:
     A, B, scales = rng.random((m, d)), rng.random((n, d)), rng.uniform(0.1, 3.0, d)
     expected = (((A[:, None] - B) / scales) ** 2).sum(-1)
     np.testing.assert_allclose(squared_distance(A, B, scales), expected, rtol=1e-12)
-
-
-@steady
-@shapes
-def test_motion_gradient_is_the_derivative(n, m, d, seed) -> None:
-    rng = np.random.default_rng(seed)
-    Z, V, M = rng.random((n, d)), rng.normal(size=(n, d)), rng.normal(size=(n, n))
-    M += M.T
-
-    def total(t):
-        moved = Z + t * V
-        return (M * squared_distance(moved, moved, np.ones(d))).sum()
-
-    expected = numeric_gradient(total, np.zeros(d))
-    np.testing.assert_allclose(motion_gradient(Z, V, M), expected, rtol=1e-6, atol=1e-6)
 
 
 @steady

@@ -8,7 +8,6 @@ so that they stay accurate for a latent variance of 1e8.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,9 +17,14 @@ from scipy.special import log_ndtr
 from becbo.surrogates.base import Array, mills, probit_band, probit_score, probit_score_grad
 from becbo.surrogates.gp import Path, prior_path, update_weights
 from becbo.surrogates.hyper import Range, fixed, map_estimate, typical_theta
-from becbo.surrogates.kernels import Kernel, matern52
+from becbo.surrogates.kernels import (
+    Kernel,
+    input_gradient,
+    matern52,
+    scale_gradient,
+    squared_distance,
+)
 from becbo.surrogates.linalg import cholesky, extend, forward, inverse, whitener
-from becbo.surrogates.metric import Metric, metric_ranges
 
 _MAX_SWEEPS = 40
 _TOLERANCE = 1e-3  # of log Z, in nats: a hundredth in the score of a prediction
@@ -36,10 +40,8 @@ class GPClassifier:
     The prior of the latent is `scale` times (kernel + bias), `bias` standing for an unknown
     constant mean. With a large fixed `scale` the probit likelihood is almost noise-free and
     the classifier interpolates its labels; that is what a search at the edge needs, because
-    otherwise failures beside the best design outvote its success. `warp` is the range of e^c, see
-    metric.py; its spread shrinks with sqrt(d), because labels say little about each of many inputs.
-    `ard=False` uses one length scale for all inputs and no warps, as the paper's GP classifier
-    does.
+    otherwise failures beside the best design outvote its success.
+    `ard=False` uses one length scale for all inputs, as the paper's GP classifier does.
     """
 
     kernel: Kernel = matern52
@@ -47,7 +49,6 @@ class GPClassifier:
     lengthscale: Range = Range(0.3, 0.02, 30.0, spread=1.0)
     scale: Range = fixed(1e8)
     bias: float = 1.0
-    warp: Range | None = Range(1.0, 0.02, 50.0, spread=4.0)
     scale_with_dim: bool = True
     n_iterations: int = 20
     n_warm_iterations: int = 0
@@ -80,9 +81,7 @@ class GPClassifier:
 
     def _ranges(self, d: int) -> list[Range]:
         factor = np.sqrt(d) if self.scale_with_dim else 1.0
-        lengthscale = self.lengthscale.scaled(factor)
-        inputs = metric_ranges(lengthscale, self.warp, d) if self.ard else [lengthscale]
-        return [*inputs, self.scale]
+        return [self.lengthscale.scaled(factor)] * (d if self.ard else 1) + [self.scale]
 
 
 @dataclass(frozen=True)
@@ -90,21 +89,16 @@ class GPClassifierModel:
     """A fitted classifier: Gaussian latent g(x), C(x) = E[Phi(g(x))]."""
 
     settings: GPClassifier
-    theta: Array  # (p,) those of the metric, logarithm of the kernel variance
-    Z: Array  # (n, d) the data's inputs, warped
+    theta: Array  # (d + 1,) or (2,): logarithms of length scales and kernel variance
+    X: Array  # (n, d)
     sites: Array  # (n, 2) precision tau and precision-mean nu of the Gaussian sites
     W: Array  # (n, n) whitener of K + 1 / tau, the covariance of the sites' means
     weights: Array  # (n,) the latent mean is k(x) @ weights
 
-    @cached_property
-    def metric(self) -> Metric:
-        """Distances between designs."""
-        return Metric.of(self.theta[:-1], self.Z.shape[1])
-
     @property
     def scales(self) -> Array:  # (d,)
         """Length scales."""
-        return self.metric.scales
+        return np.broadcast_to(np.exp(self.theta[:-1]), self.X.shape[1:])
 
     @property
     def variance(self) -> float:
@@ -122,8 +116,8 @@ class GPClassifierModel:
         k, dk = self._cross(X)
         V = k @ self.W.T
         std = self._std(V)
-        dmean = self.metric.input_gradient(X, self.Z, dk * self.weights)
-        dstd = -self.metric.input_gradient(X, self.Z, dk * (V @ self.W)) / std[:, None]
+        dmean = input_gradient(X, self.X, self.scales, dk * self.weights)
+        dstd = -input_gradient(X, self.X, self.scales, dk * (V @ self.W)) / std[:, None]
         return k @ self.weights, std, dmean, dstd
 
     def score(self, X: Array) -> tuple[Array, Array]:  # (m, d) -> (m,), (m,)
@@ -148,8 +142,8 @@ class GPClassifierModel:
 
         # A site of no precision has infinite noise, but also no column in W.
         noise = 1.0 / np.maximum(self.sites[:, 0], 1e-300) + _NUGGET * self.variance
-        weights = self.weights + update_weights(prior, self.Z, self.W, noise, rng)
-        return lambda X: prior(self.metric.warped(X)) + self._cross(X)[0] @ weights
+        weights = self.weights + update_weights(prior, self.X, self.W, noise, rng)
+        return lambda X: prior(X) + self._cross(X)[0] @ weights
 
     def believe(self, X: Array) -> GPClassifierModel:
         """The model after seeing its own latent mean at X: same mean, less uncertainty."""
@@ -159,7 +153,7 @@ class GPClassifierModel:
         new_sites = np.column_stack([np.full(len(X), 1 / noise), mean / noise])
         return replace(
             self,
-            Z=np.vstack([self.Z, self.metric.warped(X)]),
+            X=np.vstack([self.X, X]),
             sites=np.vstack([self.sites, new_sites]),
             W=extend(self.W, self._cross(X)[0].T, self._prior(X) + noise * np.eye(len(X))),
             weights=np.append(self.weights, np.zeros(len(X))),
@@ -167,7 +161,7 @@ class GPClassifierModel:
 
     def _cross(self, X: Array) -> tuple[Array, Array]:  # (m, n), (m, n)
         """Covariance of the latent at X and at the data, and its slope d/dr2."""
-        k, dk = self.settings.kernel(self.metric.squared_distance(self.metric.warped(X), self.Z))
+        k, dk = self.settings.kernel(squared_distance(X, self.X, self.scales))
         return self.variance * (k + self.settings.bias), self.variance * dk
 
     def _prior(self, X: Array) -> Array:
@@ -194,9 +188,8 @@ def prior_covariance(
 ) -> tuple[Array, Array]:  # (n, n), (n, n)
     """Prior covariance of the latent at X and its slope d/dr2."""
     variance = np.exp(theta[-1])
-    metric = Metric.of(theta[:-1], X.shape[1])
-    Z = metric.warped(X)
-    k, dk = kernel(metric.squared_distance(Z, Z))
+    scales = np.broadcast_to(np.exp(theta[:-1]), X.shape[1:])
+    k, dk = kernel(squared_distance(X, X, scales))
     K = variance * (k + bias)
     K.flat[:: len(X) + 1] += _NUGGET * variance
     return K, variance * dk
@@ -280,9 +273,10 @@ class Evidence:
         W = root[:, None] * inverse(L) * root
         weights = self.sites[:, 1] - W @ (K @ self.sites[:, 1])
         W -= np.outer(weights, weights)
-        by_metric = 0.5 * Metric.of(theta[:-1], self.X.shape[1]).theta_gradient(self.X, W * dk)
-        by_metric = by_metric if self.settings.ard else by_metric.sum(keepdims=True)
-        return -log_z, np.append(by_metric, 0.5 * np.vdot(W, K))
+        scales = np.broadcast_to(np.exp(theta[:-1]), self.X.shape[1:])
+        by_scale = 0.5 * scale_gradient(self.X, scales, W * dk)
+        by_scale = by_scale if self.settings.ard else by_scale.sum(keepdims=True)
+        return -log_z, np.append(by_scale, 0.5 * np.vdot(W, K))
 
 
 def condition(
@@ -294,5 +288,4 @@ def condition(
     B.flat[:: len(K) + 1] += 1.0
     W = whitener(cholesky(B)) * root
     nu = sites[:, 1]
-    Z = Metric.of(theta[:-1], X.shape[1]).warped(X)
-    return GPClassifierModel(settings, theta, Z, sites, W, nu - W.T @ (W @ (K @ nu)))
+    return GPClassifierModel(settings, theta, X, sites, W, nu - W.T @ (W @ (K @ nu)))

@@ -45,16 +45,12 @@ def squared_distance(A: Array, B: Array, scales: Array) -> Array:  # (m, d), (n,
     return np.asarray(cdist(A / scales, B / scales, "sqeuclidean"))
 
 
-def motion_gradient(Z: Array, V: Array, M: Array) -> Array:  # (n, d), (n, d), (n, n) -> (d,)
-    """sum_ij M_ij dr2_ij / dt_k, for symmetric M and scaled inputs whose column k moves by V_k."""
-    # sum_ij M_ij (z_ik - z_jk) (v_ik - v_jk) without the (n, n, d) differences.
-    return np.asarray(4.0 * (M.sum(1) @ (Z * V) - np.einsum("ik,ik->k", Z, M @ V)))
-
-
 def scale_gradient(X: Array, scales: Array, M: Array) -> Array:  # (n, d), (d,), (n, n) -> (d,)
     """sum_ij M_ij dr2_ij / dlog(scale_k), for symmetric M."""
     Z = X / scales
-    return motion_gradient(Z, -Z, M)
+    # sum_ij M_ij (z_ik - z_jk)^2 without the (n, n, d) differences.
+    squares = 2.0 * (M.sum(1) @ Z**2 - np.einsum("ik,ik->k", Z, M @ Z))
+    return np.asarray(-2.0 * squares)
 
 
 def input_gradient(A: Array, B: Array, scales: Array, V: Array) -> Array:  # V (m, n) -> (m, d)
