@@ -63,11 +63,12 @@ def initial_design(problem: Problem, seed: int, protocol: str) -> Start:
     )
 
 
-def execute(run: Run) -> Record:
-    """One optimisation as a record."""
+def execute(run: Run, proposer: Proposer | None = None) -> Record:
+    """One optimisation as a record; `proposer` takes the place of the run's method."""
     begin = time.perf_counter()
     problem = get(run.problem)
-    optimizer = Optimizer(problem.space, method=_proposer(run), seed=run.seed, n_initial=N_INITIAL)
+    method = proposer or _proposer(run)
+    optimizer = Optimizer(problem.space, method=method, seed=run.seed, n_initial=N_INITIAL)
     start = initial_design(problem, run.seed, run.protocol)
     for params in start.params[: run.budget]:
         value = _value(problem, params)

@@ -43,7 +43,9 @@ def fit_regressor(
 def fit_classifier(settings: GPClassifier, data: Dataset) -> GPClassifierModel:
     """Model of the labels."""
     head = data.head(checkpoint(len(data.X)))
-    start = _early_classifier(settings, head.X.tobytes(), head.y.tobytes())
+    start = None
+    if head.n_feasible:  # failures alone teach no length scales to continue from
+        start = _early_classifier(settings, head.X.tobytes(), head.y.tobytes())
     return settings.fit(data.X, data.feasible, start=start)
 
 

@@ -62,7 +62,9 @@ class GPClassifier:
         theta, sites = self._start(X, labels, start)
         is_one_class = abs(labels.sum()) == len(labels)
         n_iterations = self.n_iterations if start is None else self.n_warm_iterations
-        if n_iterations and not is_one_class:  # one class says nothing about length scales
+        if not feasible.any():
+            theta = self._failures_only(*X.shape)
+        elif n_iterations and not is_one_class:  # one class says nothing about length scales
             subset = balanced_subset(labels, self.max_points)
             evidence = Evidence(X[subset], labels[subset], self, sites[subset])
             theta = map_estimate(evidence, self._ranges(X.shape[1]), theta, n_iterations)
@@ -78,6 +80,16 @@ class GPClassifier:
             return typical_theta(self._ranges(X.shape[1])), sites
         sites[: len(start.sites)] = start.sites
         return start.theta, sites
+
+    def _failures_only(self, n: int, d: int) -> Array:  # (p,)
+        """Hyperparameters after n failures and no success.
+
+        What works is then smaller than the gaps between failures, so length scales shrink as the
+        gaps do. Otherwise the model soon rules out the interior and keeps looking at the bounds.
+        """
+        ranges = self._ranges(d)
+        lengthscales = [r.scaled(n ** (-1 / d)) for r in ranges[:-1]]
+        return typical_theta([*lengthscales, ranges[-1]])
 
     def _ranges(self, d: int) -> list[Range]:
         factor = np.sqrt(d) if self.scale_with_dim else 1.0

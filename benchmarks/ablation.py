@@ -1,0 +1,114 @@
+"""`edge` with one part changed at a time, on the tuning problems: what is each part worth?
+
+    python benchmarks/ablation.py --seeds 2 --budget 100 --jobs 2     # 15 minutes on two cores
+
+Records are those of `becbo bench`, under benchmarks/results/ablation; a second start continues, and
+`benchmarks/report.py` makes the table of them.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+import argparse
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rich.progress import track
+
+from becbo.acquisition import ExpectedImprovement
+from becbo.band import EdgeProbability, Everywhere
+from becbo.bench.plan import Run
+from becbo.bench.records import Record, missing, read, write
+from becbo.bench.run import execute, need
+from becbo.problems import TUNING
+from becbo.proposers import PAPER_GP_CLASSIFIER, build
+from becbo.proposers.boundary import Boundary, LeastGain
+from becbo.search.constrained import BandSearch
+from becbo.surrogates.gp_classifier import GPClassifier
+from becbo.surrogates.hyper import fixed
+
+OUT = Path(__file__).parent / "results" / "ablation"
+
+
+def edge(**changes: Any) -> Boundary:
+    """The default method with other parts."""
+    proposer = build("edge")
+    assert isinstance(proposer, Boundary)
+    return replace(proposer, **changes)
+
+
+def plain_priors() -> Boundary:
+    """Length scales that are not expected to grow with sqrt(d)."""
+    whole = edge()
+    return replace(
+        whole,
+        regressor=replace(whole.regressor, scale_with_dim=False),
+        classifier=GPClassifier(scale_with_dim=False),
+    )
+
+
+# label: (what is changed, the method)
+VARIANTS: dict[str, tuple[str, Callable[[], Boundary]]] = {
+    "edge": ("nothing", edge),
+    "forgiving": (
+        "the classifier may overrule labels (latent variance 100 instead of 1e8)",
+        lambda: edge(classifier=GPClassifier(scale=fixed(1e2))),
+    ),
+    "isotropic": (
+        "the paper's GP classifier: RBF, one length scale, no priors",
+        lambda: edge(classifier=PAPER_GP_CLASSIFIER),
+    ),
+    "weighted": (
+        "maximise C(x) EI(x) instead of EI(x) where C(x) is large enough",
+        lambda: edge(band=Everywhere(), is_weighted=True),
+    ),
+    "one-threshold": (
+        "C(x) >= 0.5 in few dimensions too, instead of a threshold drawn anew",
+        lambda: edge(band=EdgeProbability(max_dim=0)),
+    ),
+    "every-gain": (
+        "improvements below the model's resolution count in few dimensions too",
+        lambda: edge(least_gain=LeastGain(0.0)),
+    ),
+    "plain-ei": ("EI instead of log EI", lambda: edge(acquisition=ExpectedImprovement)),
+    "no-segments": (
+        "no candidates between the best designs and the failures next to them",
+        lambda: edge(search=BandSearch(n_between=0)),
+    ),
+    "plain-priors": ("length scales not expected to grow with sqrt(d)", plain_priors),
+}
+
+
+def work(run: Run) -> Record:
+    return execute(run, VARIANTS[run.label][1]())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--budget", type=int, default=100)
+    parser.add_argument("--variants", default=",".join(VARIANTS), help="a,b,c")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    options = parser.parse_args()
+    runs = [
+        Run(problem, label, "edge", {}, seed, options.budget, "authors")
+        for seed in range(options.seeds)
+        for label in options.variants.split(",")
+        for problem in TUNING
+    ]
+    left = missing(runs, read(OUT).records)
+    print(f"{len(runs)} runs, {len(runs) - len(left)} of them in {OUT.name} already")
+    joblib = need("joblib", "bench")
+    parallel = joblib.Parallel(options.jobs, return_as="generator_unordered", batch_size=1)
+    done = parallel(joblib.delayed(work)(run) for run in left)
+    for record in track(done, "runs", total=len(left)):
+        write(OUT, record)
+
+
+if __name__ == "__main__":
+    main()
