@@ -10,7 +10,8 @@ Does the deep ensemble know the edge better than a Gaussian process? Three class
 the same experiments, the first 50, 100 and 200 of a run, and are tested on 10,000 random designs
 and on 10,000 designs around the best one, where it matters.
 
-Writes results/explain.jsonl and figures/why-classifiers.png; `benchmarks/report.py` makes the table.
+Writes results/explain.jsonl, of which `benchmarks/report.py` makes a table, and
+figures/why-classifiers.png.
 """
 
 from __future__ import annotations
@@ -79,7 +80,8 @@ def examine(record: Record) -> Iterator[dict[str, Any]]:
             line = {"problem": problem.name, "seed": record.run.seed, "n": n, "method": method}
             for where, points in (("anywhere", anywhere), ("close", close)):
                 truth = problem.feasible(problem.from_unit(points))
-                line[where] = mean_class_accuracy(model.score(points)[0] > 0, truth)
+                right = mean_class_accuracy(model.score(points)[0] > 0, truth)
+                line[where] = right if np.isfinite(right) else None  # all work, or none
             score, sigma = model.score(anywhere)
             line["sigma"] = np.quantile(sigma, [0.1, 0.5, 0.9]).tolist()
             line["bound"] = float(np.mean(ndtr(score) >= 0.5 - sigma))

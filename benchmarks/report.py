@@ -1,4 +1,5 @@
-"""Writes benchmarks/RESULTS.md, report.md and figures/ from the records under benchmarks/results/.
+"""Writes benchmarks/RESULTS.md, report.md and figures/ from the records under benchmarks/results/,
+and the tables in docs/why-it-works.md.
 
 python benchmarks/report.py
 """
@@ -6,10 +7,13 @@ python benchmarks/report.py
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import ablation
+import explain
 import numpy as np
 import robustness
 import speed
@@ -82,6 +86,18 @@ positive where the change does harm. What the parts do: [why it works](../docs/w
 
 {ablation}
 
+### Which classifier knows the edge
+
+`python benchmarks/explain.py`: three classifiers learn from the same experiments (50, 100 and 200
+of two runs of `edge` on six problems, {n_explain} fits each). Balanced accuracy on random designs,
+and on designs around the best one (5 % of the box); sigma_E, the spread of C(x), as its median and
+its 90 % quantile over random designs; the share of random designs that the paper's bound
+C >= 0.5 - sigma_E admits, and that C >= 0.5 admits.
+
+{explain}
+
+![The same experiments, three classifiers](figures/why-classifiers.png)
+
 What is missing so far: {missing}
 
 ## Robustness
@@ -153,6 +169,7 @@ def main() -> None:
     peers = finished(RESULTS / "peers")
     honest = finished(RESULTS / "honest")
     parts = finished(ablation.OUT)
+    answers = [json.loads(line) for line in explain.OUT.read_text().splitlines()]
     write_report(paper, HERE, read_curves(RESULTS / "paper"), print)
     write_report(peers, HERE / "other-tools", note=print)
     cells = json.loads(speed.RESULTS.read_text())
@@ -169,6 +186,8 @@ def main() -> None:
         n_ablation=len(parts),
         ablation=ablation_table(parts),
         robustness=robustness_text(),
+        n_explain=len(answers) // len(explain.CLASSIFIERS),
+        explain=explain_table(answers),
         missing=MISSING,
         risk=means(finished(RESULTS / "risk")),
         n_peers=len(peers),
@@ -178,6 +197,18 @@ def main() -> None:
         **footprint,
     )
     (HERE / "RESULTS.md").write_text(text)
+    page = HERE.parent / "docs" / "why-it-works.md"
+    tables = {"ablation": ablation_table(parts), "explain": explain_table(answers)}
+    page.write_text(filled(page.read_text(), tables))
+
+
+def filled(page: str, tables: Mapping[str, str]) -> str:
+    """A page with tables between the comments that bear their names."""
+    for name, text in tables.items():
+        pattern = rf"(<!-- {name} -->\n).*?(<!-- end -->)"
+        page, n = re.subn(pattern, lambda m, t=text: f"{m[1]}{t}\n{m[2]}", page, flags=re.DOTALL)
+        assert n == 1, f"the page has no place for {name}"
+    return page
 
 
 def finished(folder: Path) -> list[Record]:
@@ -316,19 +347,32 @@ def ablation_table(records: Sequence[Record]) -> str:
             continue
         cells = []
         for n in (50, 100):
-            by_problem: dict[str, list[float]] = {}
-            for key in shared:
-                pair = mine[key], curves[("edge", *key)]
-                a, b = (max(regret_curve(record)[n - 1], CAP) for record in pair)
-                by_problem.setdefault(key[0], []).append(a - b)
-            gaps = [np.array(gap) for gap in by_problem.values()]
-            low, high = bootstrap_interval(gaps)
-            mean = np.mean([gap.mean() for gap in gaps])
-            cells.append("" if label == "edge" else f"{mean:+.2f} ({low:+.2f} to {high:+.2f})")
+            pairs = [(mine[key], curves[("edge", *key)]) for key in shared]
+            ends = np.array([[max(regret_curve(r)[n - 1], CAP) for r in pair] for pair in pairs])
+            gaps = ends[:, 0] - ends[:, 1]
+            low, high = bootstrap_interval([gaps])  # over runs and problems
+            mean = f"{gaps.mean():+.2f} ({low:+.2f} to {high:+.2f})"
+            cells.append("" if label == "edge" else mean)
         failures = np.mean([failure_share(values(mine[key]), 10) for key in shared])
         rows.append([label, what, *cells, f"{failures:.0%}", str(len(shared))])
     header = ["variant", "changed", "regret @50", "regret @100", "failures", "runs"]
     return markdown(header, rows)
+
+
+def explain_table(lines: Sequence[dict[str, Any]]) -> str:
+    """One row per classifier."""
+    rows = []
+    for method, name in explain.CLASSIFIERS.items():
+        mine = [line for line in lines if line["method"] == method]
+
+        def mean(key: str, mine: Sequence[dict[str, Any]] = mine) -> float:
+            return float(np.mean([line[key] for line in mine if line[key] is not None]))
+
+        sigma = np.mean([line["sigma"] for line in mine], axis=0)
+        shares = [f"{mean(key):.1%}" for key in ("anywhere", "close", "bound", "half")]
+        rows.append([name, *shares[:2], f"{sigma[1]:.3f}, {sigma[2]:.3f}", *shares[2:]])
+    header = ["classifier", "right anywhere", "right near the best", "sigma_E: 50 %, 90 %"]
+    return markdown([*header, "bound admits", "C >= 0.5 admits"], rows)
 
 
 def robustness_text() -> str:
