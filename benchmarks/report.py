@@ -160,8 +160,8 @@ GOALS_FIRST = ("spring", "speed_reducer", "rolling_bearing", "planetary_gear", "
 MISSING = (
     "`be-cbo` on the paper's problems (one seed on nine of them so far, which the goals above\n"
     "use and the means leave out), the suites interior, highdim and ackley, and the paper's\n"
-    "ablations, each of which takes hours of processor time; the honest protocol with other methods;\n"
-    "and the tools besides Optuna whose adapters are in `benchmarks/peer_tools.py`."
+    "ablations, each of which takes hours of processor time; the honest protocol with other\n"
+    "methods; and the tools besides Optuna whose adapters are in `benchmarks/peer_tools.py`."
 )
 
 
