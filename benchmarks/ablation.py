@@ -13,18 +13,21 @@ import os
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.progress import track
 
 from becbo.acquisition import ExpectedImprovement
 from becbo.band import EdgeProbability, Everywhere
-from becbo.bench.plan import Run
+from becbo.bench.plan import N_INITIAL, Run
 from becbo.bench.records import Record, missing, read, write
 from becbo.bench.run import execute, need
+from becbo.bench.summary import CAP, bootstrap_interval, failure_share, regret_curve, values
+from becbo.bench.table import Table
 from becbo.problems import TUNING
 from becbo.proposers import PAPER_GP_CLASSIFIER, build
 from becbo.proposers.boundary import Boundary, LeastGain
@@ -86,6 +89,29 @@ VARIANTS: dict[str, tuple[str, Callable[[], Boundary]]] = {
 
 def work(run: Run) -> Record:
     return execute(run, VARIANTS[run.label][1]())
+
+
+def table(records: Sequence[Record]) -> str:
+    """One row per changed part."""
+    curves = {(r.run.label, r.run.problem, r.run.seed): r for r in records}
+    rows = []
+    for label, (what, _) in VARIANTS.items():
+        mine = {key[1:]: r for key, r in curves.items() if key[0] == label}
+        shared = [key for key in mine if ("edge", *key) in curves]
+        if not shared:
+            continue
+        cells = []
+        for n in (50, 100):
+            pairs = [(mine[key], curves[("edge", *key)]) for key in shared]
+            ends = np.array([[max(regret_curve(r)[n - 1], CAP) for r in pair] for pair in pairs])
+            gaps = ends[:, 0] - ends[:, 1]
+            low, high = bootstrap_interval([gaps])  # over runs and problems
+            mean = f"{gaps.mean():+.2f} ({low:+.2f} to {high:+.2f})"
+            cells.append("" if label == "edge" else mean)
+        failures = np.mean([failure_share(values(mine[key]), N_INITIAL) for key in shared])
+        rows.append((label, what, *cells, f"{failures:.0%}", str(len(shared))))
+    header = ("variant", "changed", "regret @50", "regret @100", "failures", "runs")
+    return Table(header, tuple(rows), ()).markdown()
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ import os
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,7 @@ from becbo.bench.accuracy import mean_class_accuracy
 from becbo.bench.records import Record, read
 from becbo.bench.replay import fit, problem_of, snapshot
 from becbo.bench.summary import values
+from becbo.bench.table import Table
 from becbo.plots.landscape import landscape_figure
 
 HERE = Path(__file__).parent
@@ -97,6 +98,21 @@ def figure(record: Record, n: int) -> None:
     ]
     title = f"{record.run.problem}: the same {n} experiments, three classifiers"
     landscape_figure(panels, x_label="x1", y_label="x2", title=title).savefig(FIGURE, dpi=110)
+
+
+def table(lines: Sequence[dict[str, Any]]) -> str:
+    """One row per classifier."""
+    rows = []
+    for method, name in CLASSIFIERS.items():
+        mine = [line for line in lines if line["method"] == method]
+        sigma = np.mean([line["sigma"] for line in mine], axis=0)
+        shares = [
+            f"{np.mean([line[key] for line in mine if line[key] is not None]):.1%}"
+            for key in ("anywhere", "close", "bound", "half")
+        ]
+        rows.append((name, *shares[:2], f"{sigma[1]:.3f}, {sigma[2]:.3f}", *shares[2:]))
+    header = ("classifier", "right anywhere", "right near the best", "sigma_E: 50 %, 90 %")
+    return Table((*header, "bound admits", "C >= 0.5 admits"), tuple(rows), ()).markdown()
 
 
 def main() -> None:

@@ -1,0 +1,108 @@
+"""What the default method was meant to reach on the paper's problems, and whether it did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from becbo.bench.records import Record
+from becbo.bench.sections import Section, sections
+from becbo.bench.summary import CAP, Array, bootstrap_interval, first_feasible, values
+from becbo.bench.table import Table
+from becbo.problems import get
+
+MEANS = {100: -2.8, 200: -3.2}  # evaluations: mean capped log10 regret
+GAP = 1.5  # to be-cbo
+VALUES = {
+    "lsq": 0.601,
+    "townsend": -2.02,
+    "simionescu": -0.0719,
+    "three_bar_truss": 263.92,
+    "spring": 0.0129,
+    "speed_reducer": 3000.0,
+    "gas_transmission": 2.97e6,
+    "pressure_vessel": 5950.0,
+    "welded_beam": 2.60,
+}
+RARE = ("spring", "speed_reducer", "rolling_bearing", "planetary_gear", "batch_plant")
+
+
+def capped(section: Section, label: str, n: int) -> dict[str, Array]:
+    """Regrets after n evaluations, by problem with runs, one per run."""
+    return {
+        p: np.maximum(section.regret(p, label)[:, n - 1], CAP)
+        for p in section.problems
+        if section.of(p, label)
+    }
+
+
+def table(records: Sequence[Record]) -> str:
+    """A row per goal: what was to be reached, what was, whether."""
+    section = sections(records)[0]
+    rows = [mean_goal(section, n, goal) for n, goal in MEANS.items()]
+    rows += [gap_goal(section, "be-cbo", GAP)]
+    rows += [everywhere_goal(section)]
+    rows += [value_goal(section, problem, limit) for problem, limit in VALUES.items()]
+    return Table(("goal", "measured", "reached"), tuple(rows), ()).markdown()
+
+
+def yes(reached: bool) -> str:
+    return "yes" if reached else "**no**"
+
+
+def mean_goal(section: Section, n: int, goal: float) -> tuple[str, ...]:
+    scores = list(capped(section, "edge", n).values())
+    mean, (low, high) = np.mean([s.mean() for s in scores]), bootstrap_interval(scores)
+    measured = f"{mean:.2f} ({low:.2f} to {high:.2f})"
+    return (f"mean regret after {n} evaluations at most {goal}", measured, yes(mean <= goal))
+
+
+def gap_goal(section: Section, other: str, goal: float) -> tuple[str, ...]:
+    pairs = section.pairs("edge", other)
+    gaps = [np.mean(np.maximum(a, CAP) - np.maximum(b, CAP)) for a, b in pairs.values()]
+    n_runs = sum(len(a) for a, _ in pairs.values())
+    measured = f"{-np.mean(gaps):.2f} on {len(pairs)} problems, {n_runs} runs"
+    reached = -np.mean(gaps) >= goal and len(pairs) == len(section.problems)
+    return (f"at least {goal} below {other}", measured, yes(reached))
+
+
+def everywhere_goal(section: Section) -> tuple[str, ...]:
+    """Whether no other method is better on any problem by more than chance (95 % intervals)."""
+    n = section.horizon
+    mine, worse = capped(section, "edge", n), []
+    for other in section.labels:
+        for problem, scores in capped(section, other, n).items():
+            if scores.mean() < mine[problem].mean():
+                if bootstrap_interval([scores])[1] < bootstrap_interval([mine[problem]])[0]:
+                    worse.append(f"{other} on {problem}")
+    measured = "beaten by " + ", ".join(worse) if worse else "nowhere beaten"
+    return ("no method better on any problem, beyond the intervals", measured, yes(not worse))
+
+
+def value_goal(section: Section, problem: str, limit: float) -> tuple[str, ...]:
+    best = section.best(problem, "edge")[:, -1]
+    hits = int((best < limit).sum())
+    measured = f"{hits} of {len(best)}; median {np.median(best):.6g}, best {best.min():.6g}"
+    goal = f"{problem} below {limit:g} in 8 of 10 runs (optimum {get(problem).optimum:.6g})"
+    return goal, measured, yes(hits >= 0.8 * len(best))
+
+
+def first_success(records: Sequence[Record]) -> str:
+    """Evaluations to the first success on the problems where they are many."""
+    rows = []
+    for problem in RARE:
+        share = get(problem).feasibility_ratio
+        medians = [
+            np.median(
+                [
+                    first_feasible(values(r))
+                    for r in records
+                    if (r.run.problem, r.run.label) == (problem, label)
+                ]
+            )
+            for label in ("edge", "sobol")
+        ]
+        uniform = f"{np.log(2) / share:.0f}" if share else "millions"
+        rows.append((problem, *(f"{m:.0f}" for m in medians), uniform))
+    return Table(("problem", "edge", "sobol", "random"), tuple(rows), ()).markdown()
