@@ -64,9 +64,10 @@ batch plant being the one that is not among the twelve:
 
 {honest}
 
-A run in which nothing has worked yet counts as 2. Evaluations until the first design works, medians
-over {n_honest} runs; "inf" means that half of the runs of 200 evaluations, or more, found none. The last
-column is the median for uniform random designs, computed from the share of the box that works.
+A run in which nothing has worked yet counts as 2. Evaluations until the first design works,
+medians over {n_honest} runs; "inf" means that half of the runs of 200 evaluations, or more, found
+none. The last column is the median for uniform random designs, computed from the share of the box
+that works.
 
 {first}
 
