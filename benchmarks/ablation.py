@@ -26,7 +26,14 @@ from becbo.band import EdgeProbability, Everywhere
 from becbo.bench.plan import N_INITIAL, Run
 from becbo.bench.records import Record, missing, read, write
 from becbo.bench.run import execute, need
-from becbo.bench.summary import CAP, bootstrap_interval, failure_share, regret_curve, values
+from becbo.bench.summary import (
+    CAP,
+    bootstrap_interval,
+    failure_share,
+    regret_curve,
+    values,
+    with_interval,
+)
 from becbo.bench.table import Table
 from becbo.problems import TUNING
 from becbo.proposers import PAPER_GP_CLASSIFIER, build
@@ -106,7 +113,7 @@ def table(records: Sequence[Record]) -> str:
             ends = np.array([[max(regret_curve(r)[n - 1], CAP) for r in pair] for pair in pairs])
             gaps = ends[:, 0] - ends[:, 1]
             low, high = bootstrap_interval([gaps])  # over runs and problems
-            mean = f"{gaps.mean():+.2f} ({low:+.2f} to {high:+.2f})"
+            mean = with_interval(gaps.mean(), low, high, "+.2f")
             cells.append("" if label == "edge" else mean)
         failures = np.mean([failure_share(values(mine[key]), N_INITIAL) for key in shared])
         rows.append((label, what, *cells, f"{failures:.0%}", str(len(shared))))

@@ -8,7 +8,14 @@ import numpy as np
 
 from becbo.bench.records import Record
 from becbo.bench.sections import Section, sections
-from becbo.bench.summary import CAP, Array, bootstrap_interval, first_feasible, values
+from becbo.bench.summary import (
+    CAP,
+    Array,
+    bootstrap_interval,
+    first_feasible,
+    values,
+    with_interval,
+)
 from becbo.bench.table import Table
 from becbo.problems import get
 
@@ -54,7 +61,7 @@ def yes(reached: bool) -> str:
 def mean_goal(section: Section, n: int, goal: float) -> tuple[str, ...]:
     scores = list(capped(section, "edge", n).values())
     mean, (low, high) = np.mean([s.mean() for s in scores]), bootstrap_interval(scores)
-    measured = f"{mean:.2f} ({low:.2f} to {high:.2f})"
+    measured = with_interval(float(mean), low, high)
     return (f"mean regret after {n} evaluations at most {goal}", measured, yes(mean <= goal))
 
 

@@ -19,6 +19,7 @@ import robustness
 import speed
 
 from becbo.bench.accuracy import read_curves
+from becbo.bench.plan import SUITES
 from becbo.bench.records import Record, read
 from becbo.bench.report import standing, write_report
 from becbo.bench.sections import sections
@@ -107,10 +108,19 @@ is, and with the largest chance of failure of a proposal limited to 20 % and 5 %
 
 ## Other tools
 
-`benchmarks/peers.py`, {n_peers} runs of 100 evaluations on the paper's problems, the same initial
-designs for all, default settings. "s per proposal" is processor time of all threads.
+`benchmarks/peers.py`, {n_peers} runs of 100 evaluations, the same initial designs for all, default
+settings. "s per proposal" is processor time of all threads. Samplers for Optuna, on all of the
+paper's problems:
 
-{peers}
+{samplers}
+
+Tools that take seconds per proposal have run once on some of the problems. All tools on these runs,
+which are {shared}:
+
+{tools}
+
+What each tool is told of a failure is in `benchmarks/peer_tools.py`. With so few runs, differences
+below half an order of magnitude mean nothing.
 
 ![Targets reached by each tool](other-tools/figures/paper-targets.png)
 
@@ -148,6 +158,12 @@ def main() -> None:
     everything = finished(RESULTS / "paper")
     paper = complete(everything)
     peers = finished(RESULTS / "peers")
+    done = {
+        r.run.label: {(q.run.problem, q.run.seed) for q in peers if q.run.label == r.run.label}
+        for r in peers
+    }
+    shared = set.intersection(*done.values())
+    whole = [label for label in done if len(done[label]) == max(map(len, done.values()))]
     honest = [r for r in finished(RESULTS / "honest") if r.run.problem in goals.RARE]
     parts = finished(ablation.OUT)
     answers = [json.loads(line) for line in explain.OUT.read_text().splitlines()]
@@ -173,7 +189,9 @@ def main() -> None:
         missing=MISSING,
         risk=means(finished(RESULTS / "risk")),
         n_peers=len(peers),
-        peers=means(peers),
+        samplers=means([r for r in peers if r.run.label in whole]),
+        shared=", ".join(f"{p} (seed {s})" for p, s in sorted(shared)),
+        tools=means([r for r in peers if (r.run.problem, r.run.seed) in shared]),
         speed=speed.table(cells["cells"]),
         versions=cells["versions"],
         **footprint,
@@ -193,10 +211,11 @@ def filled(page: str, tables: Mapping[str, str]) -> str:
 
 
 def complete(records: Sequence[Record]) -> list[Record]:
-    """Without methods that have no runs on some of the paper's problems: means would mislead."""
+    """Without methods of the main comparison that lack some problem: means would mislead."""
     there = {(record.run.label, record.run.problem) for record in records}
-    partial = {label for label, _ in there if any((label, p) not in there for p in PAPER)}
-    return [record for record in records if record.run.label not in partial]
+    main = [variant.label for variant in SUITES["paper"].variants]
+    partial = {label for label in main if any((label, p) not in there for p in PAPER)}
+    return [r for r in records if r.run.label not in partial or r.run.problem not in PAPER]
 
 
 def finished(folder: Path) -> list[Record]:
@@ -204,16 +223,27 @@ def finished(folder: Path) -> list[Record]:
 
 
 def commands(records: Sequence[Record]) -> str:
-    """What made the records, with the seeds that all problems of a method have."""
+    """What made the records: methods with as many seeds on the same problems share a command."""
     lines = []
+    told: set[tuple[str, str]] = set()
     for section in sections(records):
-        n_seeds = min(len(section.of(p, m)) for p in section.problems for m in section.labels)
-        budget = max(record.run.budget for record in section.records)
-        lines.append(
-            f"    becbo bench run --suite {section.name} --methods {','.join(section.labels)} "
-            f"--seeds {n_seeds} \\\n"
-            f"        --budget {budget} --jobs 2 --out benchmarks/results/paper"
-        )
+        groups: dict[tuple[tuple[str, ...], int, int], list[str]] = {}
+        for label in section.labels:
+            runs = {p: section.of(p, label) for p in section.problems if (label, p) not in told}
+            mine = tuple(p for p in runs if runs[p])
+            if mine:
+                told |= {(label, p) for p in mine}
+                n_seeds = min(len(runs[p]) for p in mine)
+                budget = max(r.run.budget for p in mine for r in runs[p])
+                groups.setdefault((mine, n_seeds, budget), []).append(label)
+        for (problems, n_seeds, budget), labels in groups.items():
+            is_whole = problems == tuple(SUITES[section.name].problems)
+            chosen = "" if is_whole else f"--problems {','.join(problems)} \\\n        "
+            lines.append(
+                f"    becbo bench run --suite {section.name} --methods {','.join(labels)} \\\n"
+                f"        {chosen}--seeds {n_seeds} --budget {budget} --jobs 2 "
+                "--out benchmarks/results/paper"
+            )
     return "\n".join(lines)
 
 

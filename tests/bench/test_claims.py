@@ -1,5 +1,6 @@
 """The paper's claims judged by made-up records."""
 
+import numpy as np
 import pytest
 from bench.sample import make_record, make_run
 
@@ -27,6 +28,8 @@ def test_claims_are_about_what_the_suites_run(claim) -> None:
         (False, -0.2, 0.4, "undecided"),
         (False, 0.4, 0.9, "does not hold"),
         (False, -0.9, -0.4, "does not hold"),
+        (True, np.nan, np.nan, "undecided"),
+        (False, np.nan, np.nan, "undecided"),
     ],
 )
 def test_verdict(is_better: bool, low: float, high: float, said: str) -> None:

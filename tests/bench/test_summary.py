@@ -68,8 +68,18 @@ def test_bootstrap_interval_covers_as_often_as_it_says() -> None:
     intervals = [summary.bootstrap_interval(list(s), n_resamples=400) for s in samples]
     assert 0.88 <= np.mean([low <= 3.5 <= high for low, high in intervals]) <= 0.98
     assert np.mean([high - low for low, high in intervals]) < 1.0
+    pairs = rng.normal(0.0, 1.0, (300, 12, 2))
+    intervals = [summary.bootstrap_interval(list(s), n_resamples=400) for s in pairs]
+    assert 0.88 <= np.mean([low <= 0 <= high for low, high in intervals]) <= 0.98
     again = summary.bootstrap_interval(list(samples[0]))
     assert summary.bootstrap_interval(list(samples[0])) == again
+
+
+def test_single_runs_have_no_interval() -> None:
+    low, high = summary.bootstrap_interval([np.ones(1), np.arange(5.0)])
+    assert np.isnan([low, high]).all()
+    assert summary.with_interval(1.5, low, high) == "1.50 (single runs)"
+    assert summary.with_interval(-0.5, -1, 0.25, "+.1f") == "-0.5 (-1.0 to +0.2)"
 
 
 def test_wilcoxon() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from becbo.bench.sections import Section
-from becbo.bench.summary import bootstrap_interval, wins_ties_losses
+from becbo.bench.summary import bootstrap_interval, wins_ties_losses, with_interval
 from becbo.bench.table import Table
 
 # Methods within a factor of two in regret are called similar.
@@ -164,7 +164,7 @@ def _row(claim: Claim, section: Section) -> tuple[str, ...] | None:
     return (
         claim.words,
         f"{claim.method} - {claim.other} @{section.horizon}",
-        f"{np.mean([d.mean() for d in differences]):+.2f} ({low:+.2f} to {high:+.2f})",
+        with_interval(float(np.mean([d.mean() for d in differences])), low, high, "+.2f"),
         " / ".join(map(str, wins_ties_losses(mine, theirs))),
         f"{len(chosen)}, {sum(map(len, differences))}",
         verdict(claim.is_better, low, high),

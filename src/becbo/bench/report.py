@@ -29,6 +29,7 @@ from becbo.bench.summary import (
     values,
     wilcoxon,
     wins_ties_losses,
+    with_interval,
 )
 from becbo.bench.table import Table, table
 from becbo.errors import InvalidInput
@@ -274,9 +275,9 @@ def standing(section: Section) -> Table:
         rows.append(
             (
                 label,
-                f"{area.mean:.3f} ({area.low:.3f} to {area.high:.3f})",
+                with_interval(area.mean, area.low, area.high, ".3f"),
                 f"{np.mean([s.mean() for s in scores]):.2f}",
-                f"{np.mean([s.mean() for s in capped]):.2f} ({low:.2f} to {high:.2f})",
+                with_interval(float(np.mean([s.mean() for s in capped])), low, high),
                 f"{rank:.2f}",
             )
         )

@@ -96,15 +96,27 @@ def bootstrap_interval(
 ) -> tuple[float, float]:
     """Percentile interval of the mean of means of samples (k_i,), one per problem.
 
-    Seeds are drawn again within each problem: the problems are given, the runs are chance.
+    Seeds are drawn again within each problem: the problems are given, the runs are chance. Few
+    runs lie closer to their own mean than to the true one, so they are spread accordingly. One run
+    says nothing of chance: the interval is (nan, nan).
     """
+    if min(map(len, samples)) < 2:
+        return np.nan, np.nan
     rng = np.random.default_rng(seed)
-    means = [
-        sample[rng.integers(len(sample), size=(n_resamples, len(sample)))].mean(axis=1)
-        for sample in samples
-    ]
+    means = []
+    for sample in samples:
+        k, centre = len(sample), sample.mean()
+        spread = centre + (sample - centre) * np.sqrt(k / (k - 1))
+        means.append(spread[rng.integers(k, size=(n_resamples, k))].mean(axis=1))
     low, high = np.quantile(np.mean(means, axis=0), [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
+
+
+def with_interval(mean: float, low: float, high: float, form: str = ".2f") -> str:
+    """A mean and its interval, if there is one."""
+    if np.isnan(low):
+        return f"{mean:{form}} (single runs)"
+    return f"{mean:{form}} ({low:{form}} to {high:{form}})"
 
 
 def wilcoxon(a: Array, b: Array) -> float:
