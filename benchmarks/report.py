@@ -146,11 +146,9 @@ evaluations on the speed reducer peaks at {memory:.0f} MB of memory. Both by
 
 # Experiments that have no records yet; removed from here as they are made.
 MISSING = (
-    "`be-cbo` on the paper's problems (one seed on nine of them so far, which the goals above\n"
-    "use and the means leave out), the suites interior, highdim and ackley, and the paper's\n"
-    "ablations, each of which takes hours of processor time; the honest protocol with other\n"
-    "methods and on the other problems; and the tools besides Optuna whose adapters are in\n"
-    "`benchmarks/peer_tools.py`."
+    "more runs of `be-cbo`, whose claims need at least two per problem; the suites interior,\n"
+    "highdim and ackley, and the paper's ablations, each of which takes hours of processor time;\n"
+    "the honest protocol with other methods and on the other problems."
 )
 
 
@@ -158,12 +156,9 @@ def main() -> None:
     everything = finished(RESULTS / "paper")
     paper = complete(everything)
     peers = finished(RESULTS / "peers")
-    done = {
-        r.run.label: {(q.run.problem, q.run.seed) for q in peers if q.run.label == r.run.label}
-        for r in peers
-    }
+    done = starts(peers)
     shared = set.intersection(*done.values())
-    whole = [label for label in done if len(done[label]) == max(map(len, done.values()))]
+    whole = [label for label in done if done[label] == set.union(*done.values())]
     honest = [r for r in finished(RESULTS / "honest") if r.run.problem in goals.RARE]
     parts = finished(ablation.OUT)
     answers = [json.loads(line) for line in explain.OUT.read_text().splitlines()]
@@ -216,6 +211,14 @@ def complete(records: Sequence[Record]) -> list[Record]:
     main = [variant.label for variant in SUITES["paper"].variants]
     partial = {label for label in main if any((label, p) not in there for p in PAPER)}
     return [r for r in records if r.run.label not in partial or r.run.problem not in PAPER]
+
+
+def starts(records: Sequence[Record]) -> dict[str, set[tuple[str, int]]]:
+    """Problems and seeds that each method has run on."""
+    found: dict[str, set[tuple[str, int]]] = {}
+    for record in records:
+        found.setdefault(record.run.label, set()).add((record.run.problem, record.run.seed))
+    return found
 
 
 def finished(folder: Path) -> list[Record]:
