@@ -88,6 +88,16 @@ def test_a_forbidden_rest_counts_as_exhausted() -> None:
     assert found.fallback == EXHAUSTED
 
 
+def test_a_pool_without_any_allowed_point_leads_to_a_repeat() -> None:
+    limits = LinearConstraint({"a": 1}, lower=6, upper=7)
+    space = Space([Integer("a", 0, 60), Integer("b", 0, 1)], [limits])
+    taken = space.encode([{"a": a, "b": b} for a in (6, 7) for b in (0, 1)])
+    forbidden = space.encode([{"a": 40, "b": 0}, {"a": 50, "b": 1}])
+    found = choose(forbidden, ["pool"] * 2, GOAL, region(space, taken), np.random.default_rng(0), 1)
+    assert (found.winner, found.fallback) == ("repeat", EXHAUSTED)
+    assert space.decode(found.x[None])[0]["a"] in (6, 7)
+
+
 def test_a_space_too_large_to_list_is_not_called_exhausted() -> None:
     total = LinearConstraint({"a": 1, "b": 1}, upper=1)
     space = Space([Integer("a", 0, 99), Integer("b", 0, 99)], [total])

@@ -36,12 +36,13 @@ def choose(
         kept = [origin for origin, keep in zip(origins, usable, strict=True) if keep]
         return _best(X[usable], kept, goal, n_starts)
     everything = region.enumerate(ENUMERATE)
-    fresh = space_filling(region, _FRESH_DRAWS, rng) if everything is None else everything
-    fresh = fresh[region.allowed(fresh) & region.is_new(fresh)]
+    others = space_filling(region, _FRESH_DRAWS, rng) if everything is None else everything
+    fresh = others[region.allowed(others) & region.is_new(others)]
     if len(fresh):
         why = "every point the search found was tried already or forbidden: best of some new ones"
         return _best(fresh, ["fresh"] * len(fresh), goal, n_starts, why)
-    allowed = X[region.allowed(X)]
+    allowed = np.vstack([X, others])
+    allowed = allowed[region.allowed(allowed)]
     if not len(allowed):
         raise BecboError(
             "no design that satisfies the known constraints was found; loosen them, or leave out a "
