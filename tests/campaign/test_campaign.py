@@ -210,6 +210,18 @@ def test_undo(tmp_path: Path) -> None:
         campaign.undo(number)
 
 
+def test_a_withdrawn_suggestion_is_as_if_it_had_not_been_made(tmp_path: Path) -> None:
+    campaign = used_campaign(tmp_path)
+    number = campaign.suggest()[0].number
+    withdrawn = campaign.withdraw(number)
+    assert str(withdrawn.result) == "lost (withdrawn)"
+    again = campaign.suggest()[0]
+    assert (again.params, again.repeats) == (withdrawn.params, ())  # the models have not changed
+    with pytest.raises(Conflict, match="is recorded already: lost"):
+        campaign.withdraw(number)
+    assert campaign.undo(number).outcome is Outcome.PENDING
+
+
 def test_nothing_to_undo(tmp_path: Path) -> None:
     campaign = new_campaign(tmp_path)
     campaign.suggest()

@@ -61,6 +61,14 @@ def test_csv_of_many_countries(content: str, rows: list[list[str]]) -> None:
     assert read_csv(content.encode("utf-8-sig")) == rows
 
 
+@pytest.mark.parametrize("cell", ["1.540", "-12.345.678"])
+def test_thousands_beside_decimal_commas_are_not_guessed(cell: str) -> None:
+    plain = read_csv(f"a;b\n2.5;{cell}\n".encode())
+    assert plain[1] == ["2.5", cell]  # decimal points throughout
+    with pytest.raises(InvalidInput, match=f"line 2: '{cell}' .* not clear; write -?1"):
+        read_csv(f"a;b\n2,5;{cell}\n".encode())
+
+
 def test_csv_of_old_windows() -> None:
     assert read_csv("T [°C];µ\n1;2".encode("cp1252")) == [["T [°C]", "µ"], ["1", "2"]]
 

@@ -14,13 +14,15 @@ import pytest
 from coating import COATING, DESIGN, new_campaign, used_campaign
 from commands import Done
 
+from becbo import Outcome
 from becbo.campaign.campaign import FILE, Campaign
 from becbo.campaign.description import describe, read_description
 from becbo.cli import lab
 
 Becbo = Callable[..., Done]
 EXAMPLE = Path(__file__).parents[2] / "examples/coating.yaml"
-COMMANDS = ("new", "suggest", "record", "correct", "undo", "add", "import", "export", "status")
+COMMANDS = ("new", "suggest", "record", "correct", "undo", "withdraw", "add", "import", "export",
+            "status")  # fmt: skip
 RUN = {"number", "params", "outcome", "value", "reason", "note", "origin", "believed",
        "suggested", "recorded", "history"}  # fmt: skip
 ANSWERS = """\
@@ -299,6 +301,34 @@ def test_ctrl_c(becbo: Becbo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert everything(tmp_path) == before
 
 
+def test_ctrl_c_among_several_suggestions_shows_those_that_were_made(
+    becbo: Becbo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign = used_campaign(tmp_path)
+    pending = len([run for run in campaign.runs if run.outcome is Outcome.PENDING])
+    suggest, calls = Campaign.suggest, iter([1, 2])
+
+    def twice(self: Campaign) -> list[Any]:
+        if next(calls, None) is None:
+            raise KeyboardInterrupt
+        return suggest(self)
+
+    monkeypatch.setattr(Campaign, "suggest", twice)
+    done = becbo("suggest", "-n", "40")
+    assert done.code == 130
+    assert "stopped: 2 of 40 suggestions were made" in done.err
+    made = [run for run in campaign.runs if run.outcome is Outcome.PENDING][pending:]
+    assert len(made) == 2
+    assert all(f"Run {run.number}\n" in done.out for run in made)
+
+
+def test_withdraw(becbo: Becbo, tmp_path: Path) -> None:
+    campaign = used_campaign(tmp_path)
+    done = becbo("withdraw", "0")
+    assert (done.code, campaign.run(0).outcome) == (0, Outcome.LOST)
+    assert "Withdrawn: run 0 is lost (withdrawn)" in done.out
+
+
 def test_a_storage_that_breaks(
     becbo: Becbo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -367,7 +397,7 @@ BAD_COMMANDS: list[tuple[list[str], str]] = [
     (["add", "temperature=", *ADD[1:], "6"], "temperature is empty; allowed: 100 .. 500"),
     (["add", "temperature=hot", *ADD[1:], "6"], r"temperature \(100 .. 500\) = 'hot' is not a"),
     (["add", *ADD[:2], "gas=helium", "6"], "gas = 'helium' is not one of 'argon', 'nitrogen'"),
-    (["suggest", "-n", "0"], "experiments 0 must be a whole number of at least 1"),
+    (["suggest", "-n", "0"], "Invalid value for '-n': Input should be greater than or equal to 1"),
     (["suggest", "-n", "two"], "Invalid value for '-n'"),
     (["status", "-c", "nope"], "has no campaign 'nope'; it has coating"),
     (["status", "-f", "missing.db"], "there is no file missing.db; make a campaign with `becbo"),

@@ -347,7 +347,7 @@ def test_a_proposal_that_the_objective_does_not_take_is_named(
 ) -> None:
     study = optuna.create_study(sampler=BECBOSampler(space={"x": FloatDistribution(2, 3)}))
     assert study.ask(XY).params["x"] <= 1
-    assert "what was proposed for 'x'" in caplog.text
+    assert "'x' is drawn at random, what was proposed for it is not in" in caplog.text
 
 
 def test_what_becbo_cannot_model_is_drawn_at_random_and_named(
@@ -360,6 +360,30 @@ def test_what_becbo_cannot_model_is_drawn_at_random_and_named(
     study.optimize(objective, n_trials=2)
     assert study.trials[-1].system_attrs[PROPOSAL]["params"].keys() == {"x"}
     assert "'seed' is drawn at random" in caplog.text
+
+
+def test_a_name_that_the_space_does_not_have_is_named_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    study = optuna.create_study(sampler=BECBOSampler(space={"X": UNIT, "y": UNIT}, seed=0))
+    for _ in range(2):
+        study.ask(XY)
+    assert caplog.text.count("'x' is drawn at random, it is not in `space`, which names X, y") == 1
+
+
+def test_a_range_that_changes_is_named_once(caplog: pytest.LogCaptureFixture) -> None:
+    study = optuna.create_study(sampler=BECBOSampler(seed=0))
+    for high in (1, 2, 3):
+        trial = study.ask()
+        study.tell(trial, trial.suggest_float("x", 0, high) + trial.suggest_float("y", 0, 1))
+    assert caplog.text.count("'x' is drawn at random, its range or choices differ") == 1
+    assert "'y'" not in caplog.text
+
+
+@pytest.mark.parametrize("space", [{"a": 3}, [], "x"])
+def test_a_space_of_something_else(space: Any) -> None:
+    with pytest.raises(InvalidInput, match="must be a becbo Space or a dict of Optuna"):
+        BECBOSampler(space=space)
 
 
 def test_a_fallback_is_reported(caplog: pytest.LogCaptureFixture) -> None:

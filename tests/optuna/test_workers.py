@@ -32,6 +32,9 @@ import os, time
 from pathlib import Path
 import becbo
 
+class Diverged(Exception):
+    pass
+
 def run(trial):
     x = trial.suggest_float("x", 0, 1)
     y = trial.suggest_float("y", 0, 1)
@@ -303,16 +306,17 @@ def test_what_means_failed(workers: Workers) -> None:
         "melted": "raise becbo.Infeasible('melted')",
         "ZeroDivisionError: by zero": "raise ZeroDivisionError('by zero')",
         "CalledProcessError: ": "import subprocess; subprocess.run(['false'], check=True)",
+        "Diverged: at once": "raise Diverged('at once')",
     }
     workers.then(*(f"if trial.number == {i}: {end}" for i, end in enumerate(endings.values())))
-    catch = "ZeroDivisionError, subprocess.CalledProcessError"
-    done = workers.run("--trials", "6", "--catch", catch)
+    catch = "ZeroDivisionError, subprocess.CalledProcessError, simulation.Diverged"
+    done = workers.run("--trials", "7", "--catch", catch)
     assert (done.code, done.err) == (0, "")
-    assert outcomes(workers.trials) == ["failed"] * 6
+    assert outcomes(workers.trials) == ["failed"] * 7
     for number, (trial, why) in enumerate(zip(workers.trials, endings, strict=True)):
         assert (reason(trial) or "").startswith(why)
         assert f"trial {number}: failed ({why}" in done.out
-    assert "6 failed, nothing has worked yet" in done.out
+    assert "7 failed, nothing has worked yet" in done.out
 
 
 def test_a_bug_stops_the_worker_and_costs_no_trial(workers: Workers) -> None:
@@ -336,6 +340,7 @@ def test_a_bug_stops_the_worker_and_costs_no_trial(workers: Workers) -> None:
     ("then", "named"),
     [
         ("return 'a lot'", "the objective returned 'a lot'"),
+        ("return '3'", "the objective returned '3'"),
         ("raise SystemExit(3)", "SystemExit: 3"),
     ],
 )
@@ -349,7 +354,9 @@ def test_other_bugs(workers: Workers, then: str, named: str) -> None:
 
 def test_pruned_trials_stay_pruned(workers: Workers) -> None:
     workers.then("import optuna; raise optuna.TrialPruned")
-    assert workers.run("--trials", "2", "--catch", "Exception").code == 0
+    done = workers.run("--trials", "2", "--catch", "Exception")
+    assert done.code == 0
+    assert "trial 0: pruned;" in done.out
     assert [t.state for t in workers.trials] == [TrialState.PRUNED] * 2
 
 
@@ -461,6 +468,8 @@ GOOD = {"--storage": "study.db", "--study": "s", "--objective": "simulation:run"
         ({"--catch": "RuntimeError,no.such.Error"}, "no.such.Error"),
         ({"--catch": "int"}, "int"),
         ({"--trials": "0"}, "--trials"),
+        ({"--risk": "2"}, "risk 2.0 must lie between 0 and 1"),
+        ({"--pruned": "lost"}, "pruned 'lost' must be one of value, failed, ignore"),
         ({"--heartbeat": "0"}, "--heartbeat"),
     ],
 )

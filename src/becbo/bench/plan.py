@@ -222,7 +222,7 @@ def make_plan(
 ) -> Plan:
     """The plan in a few words, checked; nothing named means all of the suite.
 
-    `methods` are labels of the suite or any of `becbo.METHODS`, `problems` any problem names.
+    `methods` are labels of any suite or any of `becbo.METHODS`, `problems` any problem names.
     """
     chosen = _suite(suite)
     if protocol not in PROTOCOLS:
@@ -256,5 +256,6 @@ def _suite(name: str) -> Suite:
 
 
 def _variant(suite: Suite, name: str) -> Variant:
-    by_label = {variant.label: variant for variant in suite.variants}
+    everywhere = [v for other in SUITES.values() for v in other.variants]
+    by_label = {variant.label: variant for variant in (*everywhere, *suite.variants)}
     return by_label.get(name, Variant(name, name))

@@ -20,7 +20,7 @@ from optuna.trial import TrialState
 from becbo.campaign import tables
 from becbo.campaign.description import Description, describe, read_description
 from becbo.campaign.files import Cell, read_table
-from becbo.campaign.runs import NOTE, REOPENED, Result, Run, clean, read_runs
+from becbo.campaign.runs import NOTE, REOPENED, WITHDRAWN, Result, Run, clean, read_runs
 from becbo.campaign.status import Status, optimizer_of, status_of
 from becbo.errors import BecboError, InvalidInput
 from becbo.optimizer import Optimizer, whole_number
@@ -140,7 +140,10 @@ class Campaign:
         if not names:
             raise InvalidInput(f"{where} has no campaign; make one with `becbo new`")
         if name is None and len(names) > 1:
-            raise InvalidInput(f"{where} has several campaigns: {', '.join(names)}; name one")
+            raise InvalidInput(
+                f"{where} has several campaigns: {', '.join(names)}; name one, "
+                "with --campaign on the command line"
+            )
         if name is not None and name not in names:
             raise InvalidInput(f"{where} has no campaign {name!r}; it has {', '.join(names)}")
         return cls(where, optuna.load_study(study_name=name or names[0], storage=storage))
@@ -256,8 +259,23 @@ class Campaign:
                 number = self._last_written().number
             run = self._current(number, version)
             if run.outcome is Outcome.PENDING:
-                raise InvalidInput(f"run {number} has no entry to take back")
+                raise InvalidInput(
+                    f"run {number} has no entry to take back; withdraw it if nobody will do it"
+                )
             self._replace(run, run.before, run.note)
+        return self.run(number)
+
+    def withdraw(self, number: int, *, version: int | None = None) -> Run:
+        """Takes a suggestion back, as if it had not been made.
+
+        The run becomes lost, but is not repeated as other lost runs are. The models may come to
+        the same design again; they avoid it as long as it is pending.
+        """
+        with self._turn():
+            run = self._current(number, version)
+            if run.outcome is not Outcome.PENDING:
+                raise Conflict(f"run {number} is recorded already: {run.result}; undo that first")
+            self._tell(run, Result(Outcome.LOST, reason=WITHDRAWN), None)
         return self.run(number)
 
     def add(
@@ -335,6 +353,7 @@ class Campaign:
                 for run in runs
                 if run.outcome is Outcome.LOST
                 and run.suggested is not None
+                and run.result.reason != WITHDRAWN
                 and run.number not in repeated
                 and len(run.repeats) < MAX_RETRIES
             ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -41,8 +42,9 @@ def read_csv(content: bytes) -> list[list[Cell]]:
         rows = list(_rows(text, delimiter, strict=True))
     except csv.Error as error:
         raise InvalidInput(f"the CSV file cannot be read: {error}") from error
-    read = _decimal_point if delimiter == ";" else str
-    return [[_as_written(read(cell)) for cell in row] for row in rows]
+    if delimiter == ";":
+        rows = _decimal_points(rows)
+    return [[_as_written(cell) for cell in row] for row in rows]
 
 
 def read_xlsx(content: bytes) -> list[list[Cell]]:
@@ -95,6 +97,22 @@ READERS: dict[str, Callable[[bytes], list[list[Cell]]]] = {".csv": read_csv, ".x
 
 def _rows(text: str, delimiter: str, strict: bool) -> Iterator[list[str]]:
     return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=strict)
+
+
+def _decimal_points(rows: list[list[str]]) -> list[list[str]]:
+    """`3,5` as 3.5, and no `1.540`, which beside decimal commas is no number below two."""
+    read = [[_decimal_point(cell) for cell in row] for row in rows]
+    if read != rows:
+        for line, row in enumerate(rows, start=1):
+            for cell in filter(_THOUSANDS.fullmatch, map(str.strip, row)):
+                raise InvalidInput(
+                    f"line {line}: {cell!r} beside numbers with a decimal comma is not clear; "
+                    f"write {cell.replace('.', '')} or {cell.replace('.', ',')}"
+                )
+    return read
+
+
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+")
 
 
 def _decimal_point(cell: str) -> str:

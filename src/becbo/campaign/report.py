@@ -44,6 +44,8 @@ class Picture:
 def write_report(campaign: Campaign, path: str | Path) -> Path:
     """Writes the report of a campaign to an .html file."""
     path = Path(path)
+    if path.suffix.lower() not in (".html", ".htm"):  # it would overwrite a table or a database
+        raise InvalidInput(f"{path}: a report is a web page, give it a name that ends in .html")
     content = report(insight(campaign))
     try:
         path.write_text(content, encoding="utf-8")

@@ -22,6 +22,7 @@ from becbo.trial import Outcome, Prediction
 NOTE = "becbo:note"  # attribute of a trial: what somebody wrote about it
 REOPENED = "becbo:reopened"  # attribute of a trial: pending again, because an entry was undone
 REPEAT = "repeat of a lost run"  # origin of a run
+WITHDRAWN = "withdrawn"  # reason of a lost run that is not to be repeated
 
 
 @dataclass(frozen=True)

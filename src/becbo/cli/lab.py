@@ -85,6 +85,7 @@ def register(app: typer.Typer) -> None:
         (record, "record", "becbo record 17 812.5 --note 'slight haze'"),
         (correct, "correct", "becbo correct 17 --failed --reason cracked"),
         (undo, "undo", "becbo undo 17"),
+        (withdraw, "withdraw", "becbo withdraw 17"),
         (add, "add", "becbo add temperature=320 gas=argon 790"),
         (import_, "import", "becbo import old_experiments.xlsx"),
         (export, "export", "becbo export runs.csv"),
@@ -134,7 +135,7 @@ def new(
 
 
 def suggest(
-    count: Annotated[int, typer.Option("-n", help="How many at once.")] = 1,
+    count: Annotated[int, typer.Option("-n", min=1, help="How many at once.")] = 1,
     file: File = FILE,
     campaign: Name = None,
     as_json: Json = False,
@@ -142,18 +143,29 @@ def suggest(
     """Say which experiment to do next.
 
     The suggestion is pending until you record what came out. Several can be
-    pending at once: they keep apart from each other.
+    pending at once: they keep apart from each other. `becbo withdraw` takes
+    back one that nobody will do.
     """
     with opened_campaign(file, campaign) as opened:
         from becbo.campaign.tables import run_dict
         from becbo.cli.display import print_suggestions
 
-        with Console(stderr=True).status("working out what to try next"):
-            runs = opened.suggest(count)
+        runs: list[Run] = []
+        is_stopped = False
+        try:
+            with Console(stderr=True).status("working out what to try next") as shown:
+                while len(runs) < count:
+                    shown.update(f"working out what to try next: {len(runs)} of {count}")
+                    runs += opened.suggest()
+        except KeyboardInterrupt:
+            is_stopped = True
         if as_json:
             _print_json({"runs": [run_dict(run) for run in runs]})
-        else:
+        elif runs:
             print_suggestions(Console(), opened, runs, _options(file, campaign))
+        if is_stopped:
+            typer.echo(f"stopped: {len(runs)} of {count} suggestions were made", err=True)
+            raise typer.Exit(130)
 
 
 def record(
@@ -213,6 +225,22 @@ def undo(
     with opened_campaign(file, campaign) as opened:
         run = opened.undo(None if number is None else _number(number))
         _answer(opened, run, "Taken back", as_json, _options(file, campaign))
+
+
+def withdraw(
+    number: Number,
+    file: File = FILE,
+    campaign: Name = None,
+    as_json: Json = False,
+) -> None:
+    """Take a suggestion back, as if it had not been made.
+
+    Unlike a lost run it is not repeated, though the models may come to the
+    same design again. They avoid it as long as it is pending.
+    """
+    with opened_campaign(file, campaign) as opened:
+        run = opened.withdraw(_number(number))
+        _answer(opened, run, "Withdrawn", as_json, _options(file, campaign))
 
 
 def add(

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from rich.console import Console
@@ -58,9 +58,20 @@ def worker(
     seed: Annotated[
         int | None, typer.Option(min=0, help="Workers may share one: they still differ.")
     ] = None,
+    noisy: Annotated[
+        bool, typer.Option("--noisy", help="Repeating a trial gives a different value.")
+    ] = False,
+    risk: Annotated[
+        float | None,
+        typer.Option(help="Largest chance of failure of a proposal. Without it: about one half."),
+    ] = None,
+    pruned: Annotated[
+        str,
+        typer.Option(help="What a pruned trial counts as: value (reported last), failed, ignore."),
+    ] = "value",
     catch: Annotated[
         str,
-        typer.Option(help="Exceptions that mean failed: RuntimeError,subprocess.TimeoutExpired"),
+        typer.Option(help="Exceptions that mean failed: RuntimeError,simulation.SolverError"),
     ] = "",
     heartbeat: Annotated[
         int,
@@ -85,15 +96,18 @@ def worker(
     import optuna
 
     from becbo.optuna import BECBOSampler, open_storage
+    from becbo.optuna.outcomes import Pruned
     from becbo.optuna.storage import turnstile
     from becbo.optuna.worker import Job
 
-    catches = _exceptions(catch)
-    sampler = BECBOSampler(seed=seed, method=method)
+    sampler = BECBOSampler(
+        seed=seed, method=method, noisy=noisy, risk=risk, pruned=cast(Pruned, pruned)
+    )
     optuna.logging.set_verbosity(optuna.logging.ERROR)  # it would repeat every failed trial
     console = Console()
     with _reporting_breakage(), _Stop() as stop:
         function = _load(objective)
+        catches = _exceptions(catch)  # which may be of the same module
         opened = open_storage(storage, heartbeat=heartbeat)
         shared = _study(opened, study, direction, sampler)
         turns = turnstile(storage)
@@ -283,6 +297,8 @@ def _ended(trial: FrozenTrial) -> str:
     from becbo.trial import Outcome
 
     how = outcome(trial)
+    if trial.state.name == "PRUNED":
+        return "pruned" if how is not Outcome.OK else f"pruned at {trial.value:.6g}"
     if how is Outcome.OK:
         return f"{trial.value:.6g}"
     return f"{how.value} ({reason(trial)})" if reason(trial) else how.value

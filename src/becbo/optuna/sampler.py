@@ -102,6 +102,13 @@ class BECBOSampler(BaseSampler):
             self._constraints = space.constraints
             self._distributions = distributions_of(space)
         elif space is not None:
+            if not isinstance(space, Mapping) or not all(
+                isinstance(d, BaseDistribution) for d in space.values()
+            ):
+                raise InvalidInput(
+                    f"space {space!r} must be a becbo Space or a dict of Optuna distributions, "
+                    'as in {"x": FloatDistribution(0, 1)}'
+                )
             self._distributions = {n: d for n, d in space.items() if not d.single()}
             space_of(self._distributions)
         self._method = method
@@ -112,6 +119,7 @@ class BECBOSampler(BaseSampler):
         self._pruned = pruned
         self._is_lost = is_lost
         self._stale_after = stale_after
+        self._told: set[str] = set()  # parameters whose random values were explained
         self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -159,15 +167,32 @@ class BECBOSampler(BaseSampler):
         """A random value for a parameter that is not among the proposed ones."""
         with _not_the_design(study, trial) as study:
             _check_single_objective(study)
-            if param_name in (self._distributions or ()):
-                _logger.warning(
-                    f"trial {trial.number}: what was proposed for {param_name!r} is not in "
-                    f"{param_distribution}, a random value is used; make `space` say the same"
-                )
+            self._say_why_random(study, trial, param_name, param_distribution)
             # Not one stream of numbers, which workers with the same seed would share.
             entropy = (self._seed, trial.number, zlib.crc32(param_name.encode()))
             sampler = RandomSampler(int(np.random.SeedSequence(entropy).generate_state(1)[0]))
             return sampler.sample_independent(study, trial, param_name, param_distribution)
+
+    def _say_why_random(
+        self,
+        study: optuna.Study,
+        trial: FrozenTrial,
+        name: str,
+        distribution: BaseDistribution,
+    ) -> None:
+        """Warns of values that are random although somebody may expect proposals."""
+        why = None
+        if self._distributions is not None and name in self._distributions:
+            why = f"what was proposed for it is not in {distribution}; make `space` say the same"
+        elif name in self._told:
+            return
+        elif self._distributions is not None:
+            why = f"it is not in `space`, which names {', '.join(self._distributions)}"
+        elif _has_changed(study, name, distribution):
+            why = "its range or choices differ between trials; give `space` the widest"
+        if why:
+            self._told.add(name)
+            _logger.warning(f"trial {trial.number}: {name!r} is drawn at random, {why}")
 
     def after_trial(
         self,
@@ -309,6 +334,12 @@ def _has_parameter(name: str, distribution: BaseDistribution) -> bool:
         _logger.warning(f"{error}; until then {name!r} is drawn at random")
         return False
     return True
+
+
+def _has_changed(study: optuna.Study, name: str, distribution: BaseDistribution) -> bool:
+    """Whether earlier trials had other ranges or choices for the parameter."""
+    known = [trial.distributions.get(name) for trial in study.get_trials(deepcopy=False)]
+    return any(other not in (None, distribution) for other in known)
 
 
 def _check_single_objective(study: optuna.Study) -> None:

@@ -149,6 +149,8 @@ def _evaluate(
     if value is None:
         return without_value("returned None")
     try:
+        if isinstance(value, str):
+            raise TypeError("float would take the text '3' for a number")
         number = float(value)
     except (TypeError, ValueError) as error:
         mark_lost(trial, f"returned {value!r}")
