@@ -150,8 +150,8 @@ evaluations on the speed reducer peaks at {memory:.0f} MB of memory. Both by
 # Experiments that have no records yet; removed from here as they are made.
 MISSING = (
     "second runs of `be-cbo` on the largest problems; the suites highdim and ackley, and the\n"
-    "paper's ablations, each of which takes hours of processor time; the honest protocol on the problems\n"
-    "where the initial design nearly always works, on which it hardly differs."
+    "paper's ablations, each of which takes hours of processor time; the honest protocol on the\n"
+    "problems where the initial design nearly always works, on which it hardly differs."
 )
 
 # What has changed in the code since `robustness.py` ran to its end.

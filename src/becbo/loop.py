@@ -119,7 +119,13 @@ def _evaluate(
         raise
     if value is None or (isinstance(value, float | np.floating) and not math.isfinite(value)):
         return optimizer.fail(trial, f"returned {value}")
-    return optimizer.tell(trial, value)
+    try:
+        return optimizer.tell(trial, value)
+    except InvalidInput as error:
+        raise InvalidInput(
+            f"the function returned {value!r} for {trial.params}; it must return a number, or None "
+            "if the experiment failed"
+        ) from error
 
 
 def _check_calls(fun: Any, catch: Any, callbacks: Any) -> None:
