@@ -76,7 +76,9 @@ def test_an_error_is_recorded_and_reported_and_the_rest_goes_on(
     status = bench("status", "records")
     assert "0 runs finished, 2 missing" in status.out
     assert "ZeroDivisionError" in status.out
-    assert bench("table", "records").code == 2
+    table = bench("table", "records")
+    assert table.code == 2
+    assert "2 runs ended in an error and are left out; `becbo bench status records`" in table.err
     assert bench("run", *SMALL, "--seeds", "1").code == 0  # what failed is repeated
     assert "2 runs finished, 0 missing" in bench("status", "records").out
 

@@ -116,7 +116,7 @@ def table(
     """
     from becbo.bench.table import table as make_table
 
-    records = read_records(folder, Console(stderr=True))
+    records = finished_records(folder, Console(stderr=True))
     cells = make_table(records)
     if not cells.rows:
         raise InvalidInput(f"no finished run in {folder}; make some with `becbo bench run`")
@@ -149,7 +149,7 @@ def report(
             f"this needs {error.name}, which is not installed: pip install 'becbo[bench]'"
         ) from error
     console = Console()
-    records = read_records(folder, console)
+    records = finished_records(folder, console)
     target = out or folder / "report"
     with writing_to(target), console.status("reading") as status:
         curves = read_curves(folder)
@@ -301,6 +301,20 @@ def read_records(folder: Path, console: Console) -> tuple[Record, ...]:
     reading = read(folder)
     _print_complaints(reading.complaints, console)
     return reading.records
+
+
+def finished_records(folder: Path, console: Console) -> list[Record]:
+    """The records to compare; those that ended in an error are left out, which is said."""
+    records = read_records(folder, console)
+    finished = [record for record in records if record.is_finished]
+    if n := len(records) - len(finished):
+        console.print(
+            f"[yellow]note:[/] {n} runs ended in an error and are left out; `becbo bench status "
+            f"{escape(str(folder))}` shows them",
+            soft_wrap=True,
+            highlight=False,
+        )
+    return finished
 
 
 def _print_status(
