@@ -221,7 +221,7 @@ def _recognise(heading: str, units: Mapping[str, str]) -> tuple[str, str | None]
     if heading.lower() in FURTHER_COLUMNS:
         return heading.lower(), None
     known = ", ".join([*units, NUMBER, OUTCOME, REASON, NOTE])
-    raise InvalidInput(f"column {heading!r} is unknown; the columns can be {known}")
+    raise InvalidInput(f"column {heading!r} is unknown; the columns can be {known}; remove others")
 
 
 def _same_signs(unit: str) -> str:
