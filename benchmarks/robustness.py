@@ -405,7 +405,9 @@ def examine(given: History, method: str) -> tuple[list[Problem], list[float]]:
         except TooSlow as error:
             found.append(("slow", str(error)))
         except Exception:
-            found.append(("exceptions", traceback.format_exc()))
+            # Without the folder of this machine, which is nobody's business in a record.
+            trace = traceback.format_exc().replace(f"{Path(__file__).parents[1]}{os.sep}", "")
+            found.append(("exceptions", trace))
     where = [f"{w.category.__name__}: {w.message} ({w.filename}:{w.lineno})" for w in heard]
     found += [("warnings", message) for message in dict.fromkeys(where)]
     problems = [Problem(what, method, given.number, given.kind, m) for what, m in found]
