@@ -200,11 +200,11 @@ def test_the_file_is_written_or_the_error_says_why_not(tmp_path: Path) -> None:
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
     with pytest.raises(InvalidInput, match="cannot write .*No such file"):
         report.write_report(made, tmp_path / "nowhere" / "it.html")
-    database = (tmp_path / "data.db").read_bytes() if (tmp_path / "data.db").exists() else b"data"
-    (tmp_path / "data.db").write_bytes(database)
+    database = tmp_path / "data.db"
+    database.write_bytes(b"data")
     with pytest.raises(InvalidInput, match="data.db: a report is a web page"):
-        report.write_report(made, tmp_path / "data.db")
-    assert (tmp_path / "data.db").read_bytes() == database
+        report.write_report(made, database)
+    assert database.read_bytes() == b"data"
 
 
 def test_the_command(becbo: Callable[..., Done], tmp_path: Path) -> None:
