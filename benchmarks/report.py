@@ -70,8 +70,8 @@ A run in which nothing has worked yet counts as 2. Evaluations until the first d
 medians over {n_honest} runs; "inf" means that half of the runs of 200 evaluations, or more, found
 none. "Random" is the median for uniform random designs, computed from the share of the box that
 works. The goal for `edge` was half of what Sobol points take. Half of its proposals are random
-then, so it takes at most about twice as long as random designs; `scbo`, which draws from its
-classifier, is quicker on the spring and the batch plant.
+then, so about twice as long as random designs take is the worst to expect; `scbo`, which
+draws from its classifier, is quicker on the spring and the batch plant.
 
 {first}
 
@@ -149,9 +149,9 @@ evaluations on the speed reducer peaks at {memory:.0f} MB of memory. Both by
 
 # Experiments that have no records yet; removed from here as they are made.
 MISSING = (
-    "second runs of `be-cbo` on the largest problems; the suites highdim and ackley, and the\n"
-    "paper's ablations, each of which takes hours of processor time; the honest protocol on the\n"
-    "problems where the initial design nearly always works, on which it hardly differs."
+    "second runs of `be-cbo` on the bearing and the beam, `be-cbo-c`, the suites highdim and\n"
+    "ackley, and the paper's ablations, each of which takes hours of processor time; the honest\n"
+    "protocol on the problems where some of the first ten designs usually work."
 )
 
 # What has changed in the code since `robustness.py` ran to its end.

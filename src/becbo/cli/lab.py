@@ -164,7 +164,9 @@ def suggest(
         elif runs:
             print_suggestions(Console(), opened, runs, _options(file, campaign))
         if is_stopped:
-            typer.echo(f"stopped: {len(runs)} of {count} suggestions were made", err=True)
+            # One more may be pending already, written down just before.
+            message = f"stopped: {len(runs)} of {count} suggestions were made"
+            typer.echo(f"{message}; `becbo status` shows all that are pending", err=True)
             raise typer.Exit(130)
 
 
