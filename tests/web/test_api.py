@@ -57,6 +57,8 @@ def test_an_instrument(site: Site, campaign: Campaign) -> None:
     undo = {"version": corrected["version"]}
     assert site.json(f"{API}/runs/{first['number']}/undo", undo).json()["value"] == 380
     assert campaign.run(second["number"]).result.reason == "cracked"
+    withdrawn = site.json(f"{API}/runs/{third['number']}/withdraw", {}).json()
+    assert (withdrawn["outcome"], withdrawn["reason"]) == ("lost", "withdrawn")
     design = {"temperature": 300, "gas": "argon"}
     (belief,) = site.json(f"{API}/predict", {"designs": [design]}).json()
     assert belief["mean"] == pytest.approx(400) and belief["p_feasible"] > 0.9
@@ -128,7 +130,7 @@ def test_the_api_keeps_its_contract(address: str, mode: GenerationMode) -> None:
     bearer = {"Authorization": f"Bearer {TOKEN}"}
     schema = schemathesis.openapi.from_url(f"{address}/api/openapi.json", headers=bearer)
     operations = [result.ok() for result in schema.get_all_operations()]
-    assert len(operations) == 13
+    assert len(operations) == 14
     for operation in operations:
 
         @settings(max_examples=N_EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))

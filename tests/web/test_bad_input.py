@@ -161,6 +161,7 @@ BODIES: list[tuple[str, Any, int, str]] = [
     (f"{API}/runs/4/correct", {"value": 1}, 422, "record it"),
     (f"{API}/runs/0/correct", {"value": 1, "version": 7}, 409, "it is 300 now"),
     (f"{API}/runs/4/undo", {}, 422, "no entry to take back"),
+    (f"{API}/runs/0/withdraw", {}, 409, "undo that first"),
     (f"{API}/runs", {"params": DESIGN}, 422, "exactly one"),
     (f"{API}/runs", {"params": {"temperature": 300}, "value": 1}, 422, "gas"),
     (f"{API}/runs", {"params": {**DESIGN, "time": 3}, "value": 1}, 422, "time"),

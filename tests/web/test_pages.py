@@ -146,6 +146,14 @@ def test_correct_and_take_back(site: Site, campaign: Campaign) -> None:
     assert told in text_of(site, undone.headers["location"])
 
 
+def test_withdraw_a_suggestion(site: Site, campaign: Campaign) -> None:
+    assert "Withdraw run 4" in text_of(site, f"{PAGE}/runs/4")
+    answer = site.send(f"{PAGE}/runs/4/withdraw", {"version": "4"})
+    assert "Run 4 is withdrawn: lost (withdrawn)." in text_of(site, answer.headers["location"])
+    assert campaign.run(4).outcome.value == "lost"
+    assert "Withdraw run 4" not in text_of(site, f"{PAGE}/runs/4")
+
+
 def test_whoever_is_second_is_told(site: Site, campaign: Campaign) -> None:
     campaign.record(4, 410)
     fields = {"outcome": "ok", "value": "399", "version": "4"}
@@ -155,7 +163,7 @@ def test_whoever_is_second_is_told(site: Site, campaign: Campaign) -> None:
     # What was typed can be sent as a correction.
     assert "Write the correction" in answer.text and 'value="399"' in answer.text
     campaign.correct(4, 411)
-    for what in ("correct", "undo"):
+    for what in ("correct", "undo", "withdraw"):
         answer = site.send(f"{PAGE}/runs/4/{what}", fields)
         assert answer.status_code == 409 and "it is 411 now" in answer.text
     assert campaign.run(4).value == 411

@@ -34,6 +34,8 @@ _BAD_ROWS: dict[int | str, dict[str, Any]] = {
     422: {"model": schemas.BadRows, "description": "nothing was imported; all that is wrong"}
 }
 
+Which = Annotated[schemas.Version, Body()]
+
 router = APIRouter(prefix="/api", responses=_PROBLEMS)
 
 
@@ -109,9 +111,15 @@ def correct(campaign: ThisCampaign, run: ThisRun, entry: schemas.Entry) -> RunSh
 
 
 @router.post("/campaigns/{campaign_id}/runs/{number}/undo", responses=_CONFLICT)
-def undo(campaign: ThisCampaign, run: ThisRun, which: Annotated[schemas.Undo, Body()]) -> RunShown:
+def undo(campaign: ThisCampaign, run: ThisRun, which: Which) -> RunShown:
     """Takes the last entry about a run back."""
     return RunShown.of(campaign.undo(run.number, version=which.version))
+
+
+@router.post("/campaigns/{campaign_id}/runs/{number}/withdraw", responses=_CONFLICT)
+def withdraw(campaign: ThisCampaign, run: ThisRun, which: Which) -> RunShown:
+    """Takes a suggestion back: the run becomes lost, but is not repeated."""
+    return RunShown.of(campaign.withdraw(run.number, version=which.version))
 
 
 @router.post("/campaigns/{campaign_id}/import", responses=_BAD_ROWS)

@@ -174,6 +174,7 @@ _DONE = {
     "recorded": "is recorded",
     "corrected": "is corrected",
     "undone": "is again as it was before",
+    "withdrawn": "is withdrawn",
     "added": "is added",
 }
 
@@ -351,6 +352,18 @@ def undo(
     except (InvalidInput, Conflict) as error:
         return _refused(request, show, campaign, run.number, error, {})
     return _see(_path(campaign), did="undone", run=run.number)
+
+
+@router.post("/c/{campaign_id}/runs/{number}/withdraw")
+def withdraw(
+    request: Request, show: Show, campaign: ThisCampaign, run: ThisRun, form: Form
+) -> Response:
+    """Takes a suggestion back."""
+    try:
+        campaign.withdraw(run.number, version=forms.version_of(form.fields))
+    except (InvalidInput, Conflict) as error:
+        return _refused(request, show, campaign, run.number, error, {})
+    return _see(_path(campaign), did="withdrawn", run=run.number)
 
 
 def _refused(

@@ -65,7 +65,7 @@ class Experiment(Body):
     note: Text = ""
 
 
-class Undo(Body):
+class Version(Body):
     """Which version of the run is meant, if it matters."""
 
     version: Whole = _may_be_left_out("of the run you looked at")
