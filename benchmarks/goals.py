@@ -119,8 +119,21 @@ def value_goal(section: Section, problem: str, limit: float) -> tuple[str, ...]:
     best = section.best(problem, "edge")[:, -1]
     hits = int((best < limit).sum())
     measured = f"{hits} of {len(best)}; median {np.median(best):.6g}, best {best.min():.6g}"
+    if hits < 0.8 * len(best):
+        away = [distance_left(record) for record in section.of(problem, "edge")]
+        measured += f"; {np.median(away):.0%} of the box away"
     goal = f"{problem} below {limit:g} in 8 of 10 runs (optimum {get(problem).optimum:.6g})"
     return goal, measured, yes(hits >= 0.8 * len(best))
+
+
+def distance_left(record: Record) -> float:
+    """From the best design of a run to the nearest optimum: the furthest parameter, in the box."""
+    problem = get(record.run.problem)
+    names = problem.space.names
+    best = record.x[int(np.nanargmin(values(record)))]
+    rows = [dict(zip(names, x, strict=True)) for x in (best, *problem.optimizers)]
+    found, *optima = problem.space.encode(rows)
+    return float(min(np.abs(found - optimum).max() for optimum in optima))
 
 
 def first_success(records: Sequence[Record]) -> str:

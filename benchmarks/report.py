@@ -24,7 +24,7 @@ from becbo.bench.records import Record, read
 from becbo.bench.report import standing, write_report
 from becbo.bench.sections import sections
 from becbo.bench.table import Table, table
-from becbo.problems import PAPER
+from becbo.problems import PAPER, TUNING
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
@@ -62,8 +62,8 @@ runs.
 
 Under the honest protocol the first 10 Sobol points are kept and charged, whatever they return
 (`--protocol honest --out benchmarks/results/honest`). Where one of them works, nothing is drawn
-again and both protocols are the same run: that is so in all runs on {n_same} of the paper's problems.
-On all twelve, {n_honest} runs of each method and problem (`be-cbo` has not run on the others):
+again and both protocols are the same run: so it is in all runs on {n_same} of the paper's twelve.
+On all of them, {n_honest} runs of each method and problem (`be-cbo` has not run on the others):
 
 {honest}
 
@@ -78,9 +78,10 @@ random designs take is the worst to expect.
 
 ### What each part is worth
 
-`python benchmarks/ablation.py`: `edge` with one part changed, on the 25 problems of the suite
-`tuning`; {n_ablation} runs of 100 evaluations. Differences are to `edge` itself on the same seeds,
-positive where the change does harm. What the parts do: [why it works](../docs/why-it-works.md).
+`python benchmarks/ablation.py`: `edge` with one part changed, on the {n_tuning} problems of the
+suite `tuning`; {n_ablation} runs of 100 evaluations. Differences are to `edge` itself on the same
+seeds, positive where the change does harm. What the parts do:
+[why it works](../docs/why-it-works.md).
 
 {ablation}
 
@@ -189,6 +190,7 @@ def main() -> None:
         n_same=len({r.run.problem for r in fair if r.run.protocol == "authors"}),
         first=goals.first_success([r for r in honest if r.run.problem in goals.RARE]),
         n_ablation=len(parts),
+        n_tuning=len(TUNING),
         ablation=tables["ablation"],
         robustness=robustness_text(),
         n_explain=len(answers) // len(explain.CLASSIFIERS),

@@ -16,13 +16,16 @@ are, and the bounds of the box that are.
 | i_beam | 4 | 0.15 % | 1 of 2 | 3 | edge and corner |
 | bulkhead | 4 | 22 % | 4 of 6 | 0 | vertex |
 | piston_lever | 4 | 36 % | 2 of 4 | 2 | vertex, values over six decades |
+| geometric_4d | 4 | 4.6 % | 4 of 4 | 0 | vertex, values over five decades |
 | tilted_rastrigin_4d | 4 | 33 % | 2 of 2 | 0 | edge, multimodal |
 | stepped_beam | 5 | 88 % | 1 of 1 | 0 | edge |
 | disc_clutch | 5 | 69 % | 1 of 7 | 2 | edge, mixed: integers and steps |
+| geometric_5d | 5 | 7.7 % | 3 of 3 | 0 | edge, values over six decades |
 | thrust_bearing | 5 | 0.077 % | 4 of 7 | 0 | vertex, mixed: reals, choice |
 | hartmann_ball | 6 | 8.1 % | 0 of 1 | 0 | interior, multimodal |
 | tilted_mixed_6d | 6 | 11 % | 2 of 2 | 0 | edge, mixed: reals, integers, choice |
 | tilted_rosenbrock_7d | 7 | 1.5 % | 3 of 3 | 0 | edge |
+| geometric_7d | 7 | 4.1 % | 5 of 5 | 0 | edge, values over three decades |
 | g10 | 8 | 0.020 % | 6 of 6 | 0 | edge |
 | g18 | 9 | 0.13 % | 6 of 13 | 0 | edge, a continuum of optima |
 | g02_10d | 10 | 99.7 % | 1 of 2 | 0 | edge, multimodal |
@@ -42,6 +45,7 @@ from becbo.problems.beams import (
     TUBULAR_COLUMN,
 )
 from becbo.problems.cec2006 import G01, G02, G10, G12, G18, G19
+from becbo.problems.geometric import GEOMETRIC_4D, GEOMETRIC_5D, GEOMETRIC_7D
 from becbo.problems.machines import CAR_SIDE, DISC_CLUTCH, PISTON_LEVER, THRUST_BEARING
 from becbo.problems.multimodal import (
     GARDNER,
@@ -72,13 +76,16 @@ FAMILIES: tuple[tuple[Problem, ...], ...] = (
     (I_BEAM,),
     (BULKHEAD,),
     (PISTON_LEVER,),
+    (GEOMETRIC_4D,),
     (TILTED_RASTRIGIN,),
     (STEPPED_BEAM,),
     (DISC_CLUTCH,),
+    (GEOMETRIC_5D,),
     THRUST_BEARING,
     (HARTMANN_BALL,),
     (TILTED_MIXED,),
     (TILTED_ROSENBROCK,),
+    (GEOMETRIC_7D,),
     (G10,),
     (G18,),
     (G02,),
