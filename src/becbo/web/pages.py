@@ -6,7 +6,7 @@ the script of the page only keeps it up to date and draws.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -347,11 +347,7 @@ def undo(
     request: Request, show: Show, campaign: ThisCampaign, run: ThisRun, form: Form
 ) -> Response:
     """Takes the last entry about a run back."""
-    try:
-        campaign.undo(run.number, version=forms.version_of(form.fields))
-    except (InvalidInput, Conflict) as error:
-        return _refused(request, show, campaign, run.number, error, {})
-    return _see(_path(campaign), did="undone", run=run.number)
+    return _taken_back(request, show, campaign, run, form, campaign.undo, "undone")
 
 
 @router.post("/c/{campaign_id}/runs/{number}/withdraw")
@@ -359,11 +355,23 @@ def withdraw(
     request: Request, show: Show, campaign: ThisCampaign, run: ThisRun, form: Form
 ) -> Response:
     """Takes a suggestion back."""
+    return _taken_back(request, show, campaign, run, form, campaign.withdraw, "withdrawn")
+
+
+def _taken_back(
+    request: Request,
+    show: Pages,
+    campaign: Campaign,
+    run: Run,
+    form: Posted,
+    take: Callable[..., Run],
+    did: str,
+) -> Response:
     try:
-        campaign.withdraw(run.number, version=forms.version_of(form.fields))
+        take(run.number, version=forms.version_of(form.fields))
     except (InvalidInput, Conflict) as error:
         return _refused(request, show, campaign, run.number, error, {})
-    return _see(_path(campaign), did="withdrawn", run=run.number)
+    return _see(_path(campaign), did=did, run=run.number)
 
 
 def _refused(
