@@ -63,7 +63,7 @@ runs.
 Under the honest protocol the first 10 Sobol points are kept and charged, whatever they return
 (`--protocol honest --out benchmarks/results/honest`). Where one of them works, nothing is drawn
 again and both protocols are the same run: so it is in all runs on {n_same} of the paper's twelve.
-On all of them, {n_honest} runs of each method and problem (`be-cbo` has not run on the others):
+On all of them, {n_honest} runs of each method and problem (`be-cbo` has not run on the rest):
 
 {honest}
 
