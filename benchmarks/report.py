@@ -151,7 +151,7 @@ evaluations on the speed reducer peaks at {memory:.0f} MB of memory. Both by
 
 # Experiments that have no records yet; removed from here as they are made.
 MISSING = (
-    "a second run of `be-cbo` on the beam; `be-cbo-c` on the suite interior; the suites\n"
+    "a second run of `be-cbo` on the beam, and of `be-cbo-c` on the suite interior; the suites\n"
     "highdim and ackley; of the paper's ablations all but that of the classifier and first runs\n"
     "of three others in two dimensions. Each takes hours of processor time. `be-cbo` under the\n"
     "honest protocol where nothing works at first."
