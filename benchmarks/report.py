@@ -28,6 +28,7 @@ from becbo.problems import PAPER, TUNING
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
+MAIN = tuple(variant.label for variant in SUITES["paper"].variants)  # the main comparison
 
 TEXT = """\
 # Results
@@ -219,8 +220,7 @@ def filled(page: str, tables: Mapping[str, str]) -> str:
 
 def honest_runs(authors: Sequence[Record]) -> list[Record]:
     """Runs of the main comparison whose first ten points were drawn once, whatever came of them."""
-    main = [variant.label for variant in SUITES["paper"].variants]
-    same = [r for r in authors if r.redraws == 0 and r.run.label in main]
+    same = [r for r in authors if r.redraws == 0 and r.run.label in MAIN]
     own = finished(RESULTS / "honest")
     there = {record.run.key for record in own}
     return own + [record for record in same if record.run.key not in there]
@@ -229,8 +229,7 @@ def honest_runs(authors: Sequence[Record]) -> list[Record]:
 def complete(records: Sequence[Record]) -> list[Record]:
     """Without methods of the main comparison that lack some problem: means would mislead."""
     there = {(record.run.label, record.run.problem) for record in records}
-    main = [variant.label for variant in SUITES["paper"].variants]
-    partial = {label for label in main if any((label, p) not in there for p in PAPER)}
+    partial = {label for label in MAIN if any((label, p) not in there for p in PAPER)}
     return [r for r in records if r.run.label not in partial or r.run.problem not in PAPER]
 
 

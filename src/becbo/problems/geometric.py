@@ -3,8 +3,8 @@
     value = sum_t cost_t prod_j x_j^b_tj        limit_i: prod_j x_j^a_ij <= 1
 
 In log x the value is convex and the limits are straight (Boyd et al., "A tutorial on geometric
-programming", Optimization and Engineering, 2007), so a design is best if pushing it down pushes
-against limits only. The exponents b are made so that this is so at x = 1:
+programming", Optimization and Engineering, 2007), so a design is best if no small step lowers its
+value without crossing a limit. The exponents b are made so that this is the case at x = 1:
 
     sum_t cost_t b_t = -sum_t cost_t sum_i push_i a_i       with every push_i > 0
 

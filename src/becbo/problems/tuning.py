@@ -16,7 +16,7 @@ are, and the bounds of the box that are.
 | i_beam | 4 | 0.15 % | 1 of 2 | 3 | edge and corner |
 | bulkhead | 4 | 22 % | 4 of 6 | 0 | vertex |
 | piston_lever | 4 | 36 % | 2 of 4 | 2 | vertex, values over six decades |
-| geometric_4d | 4 | 4.6 % | 4 of 4 | 0 | vertex, values over five decades |
+| geometric_4d | 4 | 4.6 % | 4 of 4 | 0 | vertex, values over four decades |
 | tilted_rastrigin_4d | 4 | 33 % | 2 of 2 | 0 | edge, multimodal |
 | stepped_beam | 5 | 88 % | 1 of 1 | 0 | edge |
 | disc_clutch | 5 | 69 % | 1 of 7 | 2 | edge, mixed: integers and steps |
