@@ -10,6 +10,7 @@ from web.lab import Opens, Site
 
 from becbo.campaign.campaign import Campaign
 from becbo.trial import Outcome
+from becbo.web.jobs import Job, Jobs
 from becbo.web.shelf import id_of
 
 PAGE = "/c/coating"
@@ -103,6 +104,21 @@ def test_suggestions_come_in_the_background(site: Site, campaign: Campaign) -> N
     learned = site.get(f"{PAGE}/learned").json()
     assert learned["why"].keys() == {"4", "5", "6"}
     assert 'aria-labelledby="maps"' in learned["html"]
+
+
+def test_a_page_shows_the_work_or_what_came_of_it(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = Jobs.of
+
+    def late(jobs: Jobs, campaign: str) -> list[Job]:
+        while now(jobs, campaign):
+            time.sleep(0.05)
+        return []
+
+    monkeypatch.setattr(Jobs, "of", late)  # the job ends while the page is being made
+    site.send(f"{PAGE}/suggest", {"q": "1"})
+    assert "Record run 5" in text_of(site, PAGE)
 
 
 def test_record_a_value(site: Site, campaign: Campaign) -> None:

@@ -12,7 +12,7 @@ import multiprocessing
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ParamSpec, TypeVar
 
 from becbo.errors import BecboError
@@ -79,8 +79,9 @@ class Jobs:
         return numbers
 
     def of(self, campaign: str) -> list[Job]:
-        """What is under way for a campaign, and what went wrong last."""
-        return [job for job in self._jobs if job.campaign == campaign]
+        """What is under way for a campaign, and what went wrong last, as it is now."""
+        jobs = self._jobs.copy()  # other threads ask, and jobs end meanwhile
+        return [replace(job) for job in jobs if job.campaign == campaign]
 
     async def predict(self, campaign: str, designs: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """What the models say about designs."""

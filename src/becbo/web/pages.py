@@ -27,6 +27,7 @@ from becbo.trial import Outcome
 from becbo.web import forms
 from becbo.web.context import MAX_Q, Context, Here, ThisCampaign, ThisRun, state_of
 from becbo.web.forms import Upload
+from becbo.web.jobs import Job
 from becbo.web.render import Pages, result
 from becbo.web.security import MAX_BODY, client_of, session_of, set_session
 from becbo.web.shelf import NotFound, find_run, id_of
@@ -199,7 +200,7 @@ def _campaign_page(
     opened: str = "",
     all: bool = False,
 ) -> Response:
-    runs = campaign.runs
+    jobs, runs = _seen(here, campaign)
     newest = sorted(runs, key=lambda run: -run.number)
     return show(
         request,
@@ -213,8 +214,8 @@ def _campaign_page(
         pending=[run for run in runs if run.outcome is Outcome.PENDING],
         reasons=sorted({run.result.reason for run in runs if run.result.reason}),
         status=campaign.status,
-        jobs=here.jobs.of(campaign.name),
-        state=_state(here, campaign, runs),
+        jobs=jobs,
+        state=_state(jobs, runs),
         max_q=MAX_Q,
         max_mb=MAX_BODY // 1_000_000,
         max_rows=files.MAX_ROWS,
@@ -227,12 +228,18 @@ def _campaign_page(
 @router.get("/c/{campaign_id}/state")
 def state(here: Here, campaign: ThisCampaign) -> Response:
     """Changes whenever the page would look different."""
-    return JSONResponse({"state": _state(here, campaign, campaign.runs)})
+    return JSONResponse({"state": _state(*_seen(here, campaign))})
 
 
-def _state(here: Context, campaign: Campaign, runs: list[Run]) -> str:
-    jobs = [f"{job.n_done}/{job.q}{job.error}" for job in here.jobs.of(campaign.name)]
-    return "-".join([state_of(runs), *jobs])
+def _seen(here: Context, campaign: Campaign) -> tuple[list[Job], list[Run]]:
+    # In this order: what a job finishes in between is among the runs. The other way round a page
+    # would show neither the work nor what came of it.
+    jobs = here.jobs.of(campaign.name)
+    return jobs, campaign.runs
+
+
+def _state(jobs: list[Job], runs: list[Run]) -> str:
+    return "-".join([state_of(runs), *(f"{job.n_done}/{job.q}{job.error}" for job in jobs)])
 
 
 @router.post("/c/{campaign_id}/suggest")
