@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from becbo.campaign.tables import (
     MAX_ROWS,
     BadTable,
     content,
+    noted,
     parameter_value,
     sort_out,
     table,
@@ -254,7 +256,6 @@ def test_every_bad_row_is_reported() -> None:
         ([[None, ""]], "the table is empty: its first line must name the columns"),
         ([HEADINGS], "headings but no rows"),
         ([HEADINGS, [None] * 4], "headings but no rows"),
-        ([[*HEADINGS, "colour"]], "column 'colour' is unknown; the columns can be temperature"),
         ([HEADINGS[1:]], "no column 'temperature'"),
         ([HEADINGS[:-1]], "no column 'hardness'"),
         ([[*HEADINGS, "gas"]], "column 'gas' stands there twice"),
@@ -265,6 +266,27 @@ def test_every_bad_row_is_reported() -> None:
 def test_tables_that_cannot_be(cells: list[list[Cell]], words: str) -> None:
     with pytest.raises(InvalidInput, match=words):
         understand(COATED, cells)
+
+
+def test_columns_of_other_names_go_into_the_note() -> None:
+    headings = ["date", *HEADINGS, "note", "operator", None, "date"]
+    day: Any = datetime(2026, 1, 3)  # as in an Excel file
+    rows = understand(
+        COATED,
+        [
+            headings,
+            [day, 200, 2, "argon", 600, "hazy", "Ann", "unseen", 7],
+            [None, 200, 2, "argon", 600, None, "Bob"],
+            [None, 200, 2, "argon", 600],
+        ],
+    )
+    assert [row.note for row in rows] == [
+        "hazy; date: 2026-01-03; operator: Ann; date: 7",
+        "operator: Bob",
+        "",
+    ]
+    assert noted(COATED, headings) == ["date", "operator", "date"]
+    assert noted(COATED, table(COATED, [])[0]) == []
 
 
 def test_numbers_of_another_campaign() -> None:

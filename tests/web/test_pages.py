@@ -193,10 +193,12 @@ def test_add_an_experiment(site: Site, campaign: Campaign) -> None:
 
 
 def test_import_and_export(site: Site, campaign: Campaign) -> None:
-    table = "temperature [°C];gas;hardness [HV]\n210,5;argon;310\n430;argon;failed\n"
+    table = "temperature [°C];gas;hardness [HV];day;who\n210,5;argon;310;2 May;\n430;argon;failed\n"
     answer = site.send(f"{PAGE}/import", {}, files={"file": ("old.csv", table)})
-    assert "Imported: 2 experiments added." in text_of(site, answer.headers["location"])
+    text = text_of(site, answer.headers["location"])
+    assert "Imported: 2 experiments added. Added to the notes: day, who." in text
     assert campaign.run(5).params["temperature"] == 210.5
+    assert campaign.run(5).note == "day: 2 May"
     csv = site.get(f"{PAGE}/export.csv")
     assert csv.headers["content-disposition"] == 'attachment; filename="coating.csv"'
     assert len(csv.text.splitlines()) == 8

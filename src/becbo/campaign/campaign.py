@@ -52,6 +52,7 @@ class Imported:
     added: list[Run]  # new runs
     recorded: list[Run]  # pending runs that the table has results of
     n_known: int  # rows that were here already, or are still pending
+    noted: list[str]  # columns of other names, now in the notes
 
 
 def campaigns(where: str | Path = FILE) -> list[str]:
@@ -299,7 +300,8 @@ class Campaign:
 
         Columns are headed by the names of the parameters and of the objective, with or without
         the unit. An empty or `failed` cell of the objective means that the experiment failed.
-        Everything that is wrong is in the `BadTable` that is raised.
+        Columns of other names go into the notes. Everything that is wrong is in the `BadTable`
+        that is raised.
 
         A row with the number or the design of a pending run records that run; a row that is here
         already is skipped, so that a table that has grown can be imported again. So can one whose
@@ -321,6 +323,7 @@ class Campaign:
             [run for run in runs if run.number in added],
             [run for run in runs if run.number in recorded],
             len(rows) - len(added) - len(recorded),
+            tables.noted(self.description, cells[0]),
         )
 
     def export(self, path: str | Path) -> Path:

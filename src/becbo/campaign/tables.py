@@ -1,7 +1,8 @@
 """Spreadsheets in and out: CSV, xlsx and JSON.
 
 A row is one experiment. Columns are headed by name and unit as in `temperature [°C]`; the unit may
-be left out. An empty or `failed` cell of the objective means that the experiment failed.
+be left out. An empty or `failed` cell of the objective means that the experiment failed. What
+stands in columns of other names, such as a date or an operator, is kept in the note.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def understand(description: Description, cells: Sequence[Sequence[Cell]]) -> lis
         raise InvalidInput(
             f"the table is too long: split it, at most {MAX_ROWS} rows go in at once"
         )
-    columns = _columns(description, [_text(cell) for cell in cells[0]])
+    columns, others = _columns(description, cells[0])
     rows, problems = [], []
     for line, row in enumerate(cells[1:], start=2):
         if not any(map(_text, row)):
@@ -83,7 +84,8 @@ def understand(description: Description, cells: Sequence[Sequence[Cell]]) -> lis
         named = {name: row[i] if i < len(row) else None for name, i in columns.items()}
         beyond = [_text(cell) for cell in row[len(cells[0]) :] if _text(cell)]
         wrong = [f"{text!r} stands beyond the last column" for text in beyond]
-        understood = _row(line, named, description, wrong)
+        remarks = [(name, _remark(row[i])) for name, i in others if i < len(row)]
+        understood = _row(line, named, remarks, description, wrong)
         problems += [Problem(line, words) for words in wrong]
         rows += [understood] if understood else []
     numbers = Counter(row.number for row in rows if row.number is not None)
@@ -97,6 +99,11 @@ def understand(description: Description, cells: Sequence[Sequence[Cell]]) -> lis
     if not rows:
         raise InvalidInput("the table has headings but no rows")
     return rows
+
+
+def noted(description: Description, headings: Sequence[Cell]) -> list[str]:
+    """The columns whose content goes into the notes."""
+    return [name for name, _ in _columns(description, headings)[1]]
 
 
 def sort_out(rows: Sequence[Row], runs: Sequence[Run]) -> Todo:
@@ -190,15 +197,21 @@ def content(suffix: str, description: Description, runs: Iterable[Run]) -> bytes
     return WRITERS[suffix.lower()](description, runs)
 
 
-def _columns(description: Description, headings: Sequence[str]) -> dict[str, int]:
-    """Name of a parameter, of the objective or of a further column -> its position."""
+def _columns(
+    description: Description, headings: Sequence[Cell]
+) -> tuple[dict[str, int], list[tuple[str, int]]]:
+    """Positions of the parameters, the objective and further columns, and of all others."""
     units = {p.name: p.unit for p in description.parameters}
     units[description.objective.name] = description.objective.unit
     found: dict[str, int] = {}
-    for i, heading in enumerate(headings):
+    others = []
+    for i, heading in enumerate(map(_text, headings)):
         if not heading or heading in IGNORED:
             continue
         name, unit = _recognise(heading, units)
+        if name is None:
+            others.append((heading, i))
+            continue
         if unit is not None and _same_signs(unit) != _same_signs(units[name]):
             wanted = f"in {units[name]}" if units[name] else "without a unit"
             raise InvalidInput(f"column {heading!r}: {name} is {wanted} here; convert it first")
@@ -207,10 +220,10 @@ def _columns(description: Description, headings: Sequence[str]) -> dict[str, int
         found[name] = i
     if missing := [name for name in units if name not in found]:
         raise InvalidInput(f"the table has no column {missing[0]!r}; its first line must name it")
-    return found
+    return found, others
 
 
-def _recognise(heading: str, units: Mapping[str, str]) -> tuple[str, str | None]:
+def _recognise(heading: str, units: Mapping[str, str]) -> tuple[str | None, str | None]:
     """`temperature [°C]` -> name and unit; no brackets, no unit."""
     for name in sorted(units, key=len, reverse=True):  # one name may begin with another
         rest = heading.removeprefix(name).strip() if heading.startswith(name) else "no"
@@ -220,8 +233,7 @@ def _recognise(heading: str, units: Mapping[str, str]) -> tuple[str, str | None]
             return name, rest[1:-1].strip()
     if heading.lower() in FURTHER_COLUMNS:
         return heading.lower(), None
-    known = ", ".join([*units, NUMBER, OUTCOME, REASON, NOTE])
-    raise InvalidInput(f"column {heading!r} is unknown; the columns can be {known}; remove others")
+    return None, None
 
 
 def _same_signs(unit: str) -> str:
@@ -230,7 +242,11 @@ def _same_signs(unit: str) -> str:
 
 
 def _row(
-    line: int, cells: Mapping[str, Cell], description: Description, wrong: list[str]
+    line: int,
+    cells: Mapping[str, Cell],
+    remarks: Sequence[tuple[str, str]],
+    description: Description,
+    wrong: list[str],
 ) -> Row | None:
     """The row; what cannot be understood in it is added to `wrong`."""
 
@@ -246,7 +262,9 @@ def _row(
     }
     result = attempt(partial(_result, cells, description.objective.name))
     number = attempt(partial(_number, cells.get(NUMBER)))
-    return None if wrong else Row(line, number, params, result, clean(_text(cells.get(NOTE))))
+    said = [_text(cells.get(NOTE)), *(f"{name}: {text}" for name, text in remarks if text)]
+    note = clean("; ".join(filter(None, said)))
+    return None if wrong else Row(line, number, params, result, note)
 
 
 def parameter_value(parameter: Parameter, cell: Cell) -> Any:
@@ -304,6 +322,10 @@ def _number(cell: Cell) -> int | None:
 
 def _text(cell: Cell) -> str:
     return "" if cell is None else str(cell).strip()
+
+
+def _remark(cell: Cell) -> str:
+    return _text(cell).removesuffix(" 00:00:00")  # Excel's dates come with a time
 
 
 def _cells(run: Run, description: Description) -> list[Cell]:

@@ -1,8 +1,9 @@
-"""Numbers as a report writes them."""
+"""Numbers and phrases as people read them."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 _PLAIN = 1e-4, 1e6  # between these, numbers are written without an exponent
@@ -38,6 +39,11 @@ def estimate(mean: float, std: float, unit: str = "") -> str:
 def plural(count: int, what: str) -> str:
     """`1 experiment`, `2 experiments`."""
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def in_notes(columns: Sequence[str]) -> str:
+    """Where the content of columns went that are no parameters."""
+    return f"Added to the notes: {', '.join(columns)}."
 
 
 def tight(text: str) -> str:

@@ -14,7 +14,7 @@ from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import Description
 from becbo.campaign.runs import Run
 from becbo.campaign.tables import run_dict
-from becbo.campaign.words import estimate, number, percent, plural
+from becbo.campaign.words import estimate, in_notes, number, percent, plural
 
 
 def status_dict(campaign: Campaign, everything: bool) -> dict[str, Any]:
@@ -78,12 +78,16 @@ def print_entry(console: Console, campaign: Campaign, run: Run, verb: str, optio
     hint(console, "Next", f"suggest{options}")
 
 
-def print_imported(console: Console, numbers: Mapping[str, Sequence[int]], n_known: int) -> None:
+def print_imported(
+    console: Console, numbers: Mapping[str, Sequence[int]], n_known: int, noted: Sequence[str]
+) -> None:
     """What an import did."""
     for kind, chosen in numbers.items():
         which = f": {', '.join(map(str, chosen))}" if chosen else ""
         _say(console, f"{kind} {plural(len(chosen), 'run')}{which}")
     _say(console, f"{plural(n_known, 'row')} known already, or still pending")
+    if noted:
+        _say(console, escape(in_notes(noted)))
 
 
 def print_status(console: Console, campaign: Campaign, everything: bool) -> None:

@@ -281,8 +281,9 @@ def import_(
     parameters and of the objective, with or without the unit: temperature
     or temperature \[°C]. An empty or `failed` cell of the objective means
     that the experiment failed. More columns, if you like: number (of a
-    pending run that the row records), outcome, reason, note. Rows that are
-    here already are skipped. `becbo export` writes such a table.
+    pending run that the row records), outcome, reason, note; any others,
+    such as a date, are added to the note. Rows that are here already are
+    skipped. `becbo export` writes such a table.
     """
     with opened_campaign(file, campaign) as opened:
         from becbo.cli.display import print_imported
@@ -294,9 +295,9 @@ def import_(
             "recorded": [run.number for run in done.recorded],
         }
         if as_json:
-            _print_json({**numbers, "known": done.n_known})
+            _print_json({**numbers, "known": done.n_known, "noted": done.noted})
         else:
-            print_imported(Console(), numbers, done.n_known)
+            print_imported(Console(), numbers, done.n_known, done.noted)
 
 
 def export(

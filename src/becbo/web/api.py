@@ -130,6 +130,7 @@ def import_rows(campaign: ThisCampaign, table: schemas.Rows) -> schemas.Imported
         added=[run.number for run in done.added],
         recorded=[run.number for run in done.recorded],
         n_known=done.n_known,
+        noted=done.noted,
     )
 
 

@@ -21,7 +21,7 @@ from becbo.campaign import files, tables
 from becbo.campaign.campaign import Campaign, Conflict
 from becbo.campaign.description import describe
 from becbo.campaign.runs import Run
-from becbo.campaign.words import plural
+from becbo.campaign.words import in_notes, plural
 from becbo.errors import BecboError, InvalidInput
 from becbo.trial import Outcome
 from becbo.web import forms
@@ -159,12 +159,13 @@ def campaign_page(
     added: int = 0,
     recorded: int = 0,
     known: int = 0,
+    noted: Annotated[Sequence[str], Query()] = (),
     all: bool = False,
 ) -> Response:
     """A campaign with everything that can be done with it."""
     message = None
     if did == "imported":
-        message = Message(_imported(added, recorded, known))
+        message = Message(_imported(added, recorded, known, noted))
     elif did in _DONE and run is not None:
         now = result(find_run(campaign, run).result, campaign.description)
         message = Message(f"Run {run} {_DONE[did]}: {now}.")
@@ -180,13 +181,14 @@ _DONE = {
 }
 
 
-def _imported(added: int, recorded: int, known: int) -> str:
+def _imported(added: int, recorded: int, known: int, noted: Sequence[str]) -> str:
     parts = [
         (added, f"{plural(added, 'experiment')} added"),
         (recorded, f"{plural(recorded, 'result')} recorded"),
         (known, f"{plural(known, 'row')} skipped because nothing in them is new"),
     ]
-    return f"Imported: {', '.join(words for count, words in parts if count)}."
+    imported = f"Imported: {', '.join(words for count, words in parts if count)}."
+    return f"{imported} {in_notes(noted)}" if noted else imported
 
 
 def _campaign_page(
@@ -284,7 +286,12 @@ def import_table(
     else:
         added, recorded = len(done.added), len(done.recorded)
         return _see(
-            _path(campaign), did="imported", added=added, recorded=recorded, known=done.n_known
+            _path(campaign),
+            did="imported",
+            added=added,
+            recorded=recorded,
+            known=done.n_known,
+            noted=done.noted,
         )
     return _campaign_page(request, here, show, campaign, 422, message, opened="import")
 
@@ -440,5 +447,5 @@ def _path(campaign: Campaign) -> str:
 
 
 def _see(path: str, fragment: str = "", **query: Any) -> RedirectResponse:
-    address = f"{path}?{urlencode(query)}" if query else path
+    address = f"{path}?{urlencode(query, doseq=True)}" if query else path
     return RedirectResponse(f"{address}#{fragment}" if fragment else address, 303)

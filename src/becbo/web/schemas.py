@@ -183,11 +183,12 @@ class StatusShown(BaseModel):
 
 
 class ImportedShown(BaseModel):
-    """What an import did: numbers of new runs, of runs recorded, and how many rows were known."""
+    """What an import did: numbers of new runs and of runs recorded."""
 
     added: list[int]
     recorded: list[int]
-    n_known: int
+    n_known: int  # rows
+    noted: list[str]  # columns of other names, now in the notes
 
 
 Conflicting.model_rebuild()
