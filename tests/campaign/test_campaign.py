@@ -193,6 +193,19 @@ def test_correct_keeps_history(tmp_path: Path) -> None:
     assert campaign.status.n_done == 3
 
 
+def test_undo_brings_the_note_back(tmp_path: Path) -> None:
+    campaign = used_campaign(tmp_path)
+    campaign.record(0, 610, note="oven door open")
+    assert campaign.undo(0).note == ""
+    campaign.record(0, 640, note="closed")
+    campaign.correct(0, 650, note="typo")
+    assert [entry.note for entry in campaign.run(0).history] == ["oven door open", "closed"]
+    assert campaign.undo(0).note == "closed"
+    assert campaign.undo(0).note == "typo"
+    added = campaign.add(DESIGN, 1.0, note="by hand").number
+    assert campaign.undo(added).note == campaign.undo(added).note == "by hand"
+
+
 def test_undo(tmp_path: Path) -> None:
     campaign = used_campaign(tmp_path)
     campaign.record(0, 610)
@@ -251,7 +264,7 @@ def test_entries_that_cannot_be(tmp_path: Path, entry: dict[str, Any], words: st
 def test_wrong_runs(tmp_path: Path) -> None:
     campaign = used_campaign(tmp_path)
     before = campaign.runs
-    with pytest.raises(InvalidInput, match="there is no run 7; `becbo status` lists them"):
+    with pytest.raises(InvalidInput, match="there is no run 7; `becbo status --all` lists them"):
         campaign.record(7, 1)
     with pytest.raises(Conflict, match="run 1 is recorded already: 600; correct it instead"):
         campaign.record(1, 1)

@@ -1,6 +1,7 @@
 """Cells to files and back."""
 
 import io
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,7 @@ def test_xlsx_and_back(sheet: list[list[Cell]]) -> None:
     [
         ("a,b\n1,2\n", [["a", "b"], ["1", "2"]]),
         ("a;b\r\n1,5;-2,5e-3\r\n", [["a", "b"], ["1.5", "-2.5e-3"]]),  # a German spreadsheet
+        ("a;b\n7,16E+02;,5\n", [["a", "b"], ["7.16E+02", ".5"]]),
         ("a;b\n1.5;x,y\n", [["a", "b"], ["1.5", "x,y"]]),
         ("a\tb\n1\t2", [["a", "b"], ["1", "2"]]),
         ('"a;b;c;d",b\n"1,5",2', [["a;b;c;d", "b"], ["1,5", "2"]]),
@@ -83,6 +85,34 @@ def test_no_formula_leaves_the_house() -> None:
     assert write_csv([[evil, -1.5]]) == b"'=cmd|' /C calc'!A0,-1.5\n"
     book = openpyxl.load_workbook(io.BytesIO(write_xlsx([["a"], [evil]])))
     assert book.worksheets[0]["A2"].data_type == "s"
+
+
+def workbook(*rows: Sequence[Any], formats: Mapping[str, str] | None = None) -> bytes:
+    book = openpyxl.Workbook()
+    sheet = book.worksheets[0]
+    for row in rows:
+        sheet.append(row)
+    for place, shown in (formats or {}).items():
+        sheet[place].number_format = shown
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def test_percent_is_what_a_spreadsheet_shows() -> None:
+    formats = {"A2": "0%", "B2": "0.0 %", "C2": '0.0" %"', "D2": "0.00"}
+    rows = read_xlsx(workbook(["a", "b", "c", "d"], [0.45, 0.853, 85.3, 0.5], formats=formats))
+    assert rows[1] == ["45 %", "85.3 %", 85.3, 0.5]
+
+
+def test_a_formula_without_its_value_is_no_empty_cell() -> None:
+    with pytest.raises(InvalidInput, match="cell B3 has a formula without its value; open"):
+        read_xlsx(workbook(["a", "b"], [1, 2], [3, "=A2+A3"]))
+
+
+def test_a_cell_far_away() -> None:
+    rows = read_xlsx(workbook(["a", "b"], [1, 2], *[[None]] * 3000, [None, None, 7]))
+    assert [row for row in rows if row] == [["a", "b"], [1, 2], [None, None, 7]]
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ from becbo.campaign.tables import (
 
 COATED = describe(COATING)
 HEADINGS = ["temperature", "layers", "gas", "hardness"]
+D600: list[Cell] = [200, 2, "argon", 600]
 Read = Callable[[bytes], list[list[Cell]]]
 
 
@@ -196,7 +197,7 @@ def test_names_with_brackets_and_names_within_names() -> None:
     ],
 )
 def test_what_cells_mean(cells: tuple[Cell, Cell], result: Result) -> None:
-    row = [200, 2, "argon", *cells, "why"]
+    row = [200, 2, "argon", *cells, result.reason]
     assert understand(COATED, [[*HEADINGS, "outcome", "reason"], row])[0].result == result
 
 
@@ -214,10 +215,13 @@ BAD_ROWS = [
     ("200,2,argon,,ok,", "outcome 'ok', but hardness is empty; give the value"),
     ("200,2,argon,600,,1.5", "number '1.5' must be the whole number of a run"),
     ("200,2,argon,600,,first", "number 'first' must be the whole number of a run"),
-    ("200,2,argon,600,,99", "there is no run 99; leave the number empty"),
+    ("200,2,argon,605,,99", "there is no run 99; leave the number empty"),
     ("300,2,argon,600,,1", "run 1 has other parameters here"),
     ("200,2,argon,610,,1", "run 1 is recorded as 600, not 610; correct it instead"),
-    ("200,2,argon,600,,,7", "'7' stands beyond the last column"),
+    ("200,2,argon,600,,,7", "'7' stands in a column without a heading; give it one, or clear it"),
+    ("200,2,argon,'1,600',,", "hardness = '1,600' is not a number; write 1600, or a decimal point"),
+    ("200,2,argon,1_600,,", "hardness = '1_600' is not a number"),
+    ("200,2,argon,60 %,,", "hardness = '60 %' is not a number; write it without %"),
 ]
 
 
@@ -275,7 +279,7 @@ def test_columns_of_other_names_go_into_the_note() -> None:
         COATED,
         [
             headings,
-            [day, 200, 2, "argon", 600, "hazy", "Ann", "unseen", 7],
+            [day, 200, 2, "argon", 600, "hazy", "Ann", None, 7],
             [None, 200, 2, "argon", 600, None, "Bob"],
             [None, 200, 2, "argon", 600],
         ],
@@ -285,14 +289,100 @@ def test_columns_of_other_names_go_into_the_note() -> None:
         "operator: Bob",
         "",
     ]
-    assert noted(COATED, headings) == ["date", "operator", "date"]
-    assert noted(COATED, table(COATED, [])[0]) == []
+    assert noted(COATED, [headings]) == ["date", "operator", "date"]
+    assert noted(COATED, table(COATED, [])) == []
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        ([600, None, "cracked"], "reason 'cracked', but hardness is 600; move it to the note"),
+        ([None, "pending", "cracked"], "but outcome 'pending'; write 'failed' if it failed"),
+    ],
+)
+def test_reasons_are_not_dropped(cells: list[Cell], words: str) -> None:
+    with pytest.raises(BadTable, match=words):
+        understand(COATED, [[*HEADINGS, "outcome", "reason"], [200, 2, "argon", *cells]])
+
+
+@pytest.mark.parametrize(
+    "headings",
+    [
+        "Temperature (°C),LAYERS,Gas,Hardness HV",
+        "temperature °C,layers,gas,hardness",
+        "temperature [ºC],layers,gas,hardness [ HV]",
+        "temperature,layers,gas,hardness,Hardness,Gas",  # the last two are other columns
+    ],
+)
+def test_headings_as_people_write_them(headings: str) -> None:
+    row: list[Cell] = [200, 2, "argon", 600, "high", "dry"]
+    names = headings.split(",")
+    (read,) = understand(COATED, [[], names, row[: len(names)]])
+    assert (read.params, read.result.value, read.line) == (DESIGN, 600.0, 3)
+    assert read.note == ("Hardness: high; Gas: dry" if len(names) > 4 else "")
+
+
+def test_names_that_differ_in_capitals_only() -> None:
+    parameter = {"low": 0, "high": 1}
+    description = describe({"name": "a", "parameters": {"T": parameter, "t": parameter}})
+    (row,) = understand(description, [["t", "T", "value"], [0.1, 0.9, 1]])
+    assert row.params == {"T": 0.9, "t": 0.1}
+    with pytest.raises(InvalidInput, match="no column 't'; its first line must .* has 'T', 'VALUE"):
+        understand(description, [["T", "VALUE"], [0.1, 1]])
+
+
+def test_a_missing_column_says_what_is_there() -> None:
+    with pytest.raises(InvalidInput, match="no column 'temperature'.* has 'Coatings of 2025'"):
+        understand(COATED, [["Coatings of 2025", None], HEADINGS, [200, 2, "argon", 600]])
+
+
+def test_percent() -> None:
+    parameter = {"low": 0, "high": 100, "unit": "%"}
+    description = describe({"name": "a", "parameters": {"humidity": parameter}})
+    (row,) = understand(description, [["humidity", "value"], ["45 %", 1]])
+    assert row.params == {"humidity": 45.0}
+
+
+def test_empty_lines_do_not_make_a_table_long() -> None:
+    rows: list[list[Cell]] = [[]] * (2 * MAX_ROWS)
+    assert len(understand(COATED, [HEADINGS, [200, 2, "argon", 600], *rows, [" "]])) == 1
+
+
+def test_a_table_says_something_else(tmp_path: Path) -> None:
+    campaign = used_campaign(tmp_path)
+    sheet = table(campaign.description, campaign.runs)
+    sheet[2][-4], sheet[3][-5] = "a remark", "crumbled"
+    done = campaign.import_cells(sheet)
+    assert [run.number for run in done.differing] == [1, 2]
+    assert [run.note for run in campaign.runs] == [""] * 3
+    assert str(campaign.run(2).result) == "failed (cracked)"
+
+
+def test_a_pending_run_that_a_spreadsheet_has_rounded(tmp_path: Path) -> None:
+    tiny = {"low": 1e-6, "high": 1.0, "log": True}
+    campaign = Campaign.create({"name": "a", "parameters": {"x": tiny}}, tmp_path / "a.db")
+    run = campaign.suggest()[0]
+    shown = f"{run.params['x']:.6g}"
+    done = campaign.import_cells([["number", "x", "value"], [run.number, shown, 3]])
+    assert [r.number for r in done.recorded] == [run.number]
+    assert campaign.run(run.number).params == run.params
+    again = campaign.import_cells([["number", "x", "value"], [run.number, shown, 3]])
+    assert (again.n_known, again.noted) == (1, [])
+
+
+def test_a_row_without_a_number_leaves_the_run_to_the_row_that_names_it() -> None:
+    pending = a_run(0, DESIGN, Result(Outcome.PENDING))
+    rows = understand(COATED, [[*HEADINGS, "number"], [*D600, None], [*D600[:3], 700, 0]])
+    todo = sort_out(rows, [pending])
+    assert (todo.to_record, todo.to_add) == ([(pending, rows[1])], [rows[0]])
 
 
 def test_numbers_of_another_campaign() -> None:
     rows = understand(COATED, [[*HEADINGS, "number"], [200, 2, "argon", 600, 17]])
     assert sort_out(rows, []).to_add == rows
-    with pytest.raises(BadTable, match="there is no run 17"):
+    known = a_run(0, DESIGN, Result(Outcome.OK, 600.0))
+    assert sort_out(rows, [known]).to_add == []  # the same table again
+    with pytest.raises(BadTable, match="there is no run 17; .* if these are numbers of your own"):
         sort_out(rows, [a_run(0, {**DESIGN, "layers": 3}, Result(Outcome.OK, 1.0))])
 
 
@@ -308,7 +398,9 @@ def test_a_pending_run_is_recorded_once() -> None:
 def test_choices_that_are_no_texts() -> None:
     content = {"name": "a", "parameters": {"x": {"choices": [2, 1.5, True, "no"]}}}
     parameter = describe(content).space.parameters[0]
-    typed: dict[Cell, Any] = {"2": 2, 2.0: 2, "1.5": 1.5, "True": True, "no": "no"}
+    typed: dict[Cell, Any] = {
+        "2": 2, 2.0: 2, "1.5": 1.5, "True": True, "TRUE": True, "no": "no"
+    }  # fmt: skip
     assert [parameter_value(parameter, cell) for cell in typed] == list(typed.values())
 
 

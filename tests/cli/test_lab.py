@@ -171,7 +171,8 @@ def test_json(becbo: Becbo, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("temperature,layers,gas,hardness\n150,1,argon,7\n160,1,argon,")
     imported = said_json(becbo("import", "a.csv", "--json"))
     added = [len(optuna_trials(tmp_path)) - 1]
-    assert imported == {"added": added, "recorded": [], "known": 1, "noted": []}
+    rest: dict[str, Any] = {"recorded": [], "differing": [], "known": 1, "noted": []}
+    assert imported == {"added": added, **rest}
     assert len(said_json(becbo("status", "--all", "--json"))["runs"]) == 7
 
 
@@ -369,7 +370,7 @@ def test_completion(tmp_path: Path) -> None:
 # Arguments -> what the message says. Beforehand: run 0 is pending, run 1 is 600, run 2 failed.
 ADD = ["temperature=300", "layers=2", "gas=argon"]
 BAD_COMMANDS: list[tuple[list[str], str]] = [
-    (["record", "99", "1"], "there is no run 99; `becbo status` lists them"),
+    (["record", "99", "1"], "there is no run 99; `becbo status --all` lists them"),
     (["record", "-1", "1"], "there is no run -1"),
     (["record", "x", "1"], "'x' is not the number of a run; `becbo status --all` lists them"),
     (["record"], "(?i)Missing argument 'number'"),

@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +127,12 @@ def test_only_one_at_a_time_passes_the_turnstile(
     assert counter.read_text() == "40"
 
 
+def test_a_turnstile_that_cannot_be() -> None:
+    with pytest.raises(InvalidInput, match=r"cannot write /proc/\.study\.db\.turn"):
+        with turnstile("/proc/study.db")():
+            raise AssertionError("nobody passes")
+
+
 def test_a_database_has_a_heartbeat_and_a_journal_has_none(where: str, opening: Opening) -> None:
     storage = opening(where, heartbeat=7)
     if isinstance(storage, JournalStorage):
@@ -181,6 +188,7 @@ def test_sqlite_locks_before_it_reads(is_pickled: bool, tmp_path: Path, opening:
         ("text.db", "file is not a database"),
         ("text.journal", "text.journal is not a journal"),
         ("list.log", "list.log is not a journal"),
+        ("other.db", "other.db is a database of another program, with samples; choose"),
         ("/proc/study.db", "unable to open database file"),
         ("/proc/study.journal", "cannot open /proc/study.journal"),
         ("postgresql://me:secret@/x?host=/nowhere", "cannot open postgresql"),
@@ -197,11 +205,15 @@ def test_what_cannot_be_opened(
     Path("text.db").write_text("temperature;pressure\n" * 100)
     Path("text.journal").write_text("once upon a time")
     Path("list.log").write_text("[1, 2]\n")
+    with closing(sqlite3.connect("other.db")) as database:
+        database.execute("CREATE TABLE samples (x)")
+    before = Path("other.db").read_bytes()
     with pytest.raises(InvalidInput) as error:
         open_storage(where)
     assert named in str(error.value)
     assert "secret" not in str(error.value)
     assert "\n" not in str(error.value)
+    assert Path("other.db").read_bytes() == before
 
 
 @pytest.mark.parametrize("heartbeat", [0, -1, 2.5, "30", True])

@@ -62,6 +62,7 @@ FORMS: list[tuple[str, dict[str, str], dict[str, Any], str]] = [
     ("/new/file", {"yaml": "name: !!python/object:os.system x"}, {}, "cannot be read"),
     ("/new/file", {}, upload("lab.exe", "MZ"), "must be a .yaml"),
     ("/new/file", {}, upload("lab.toml", "name = "), "cannot be read"),
+    ("/new/file", {}, upload("lab.yaml", "name: °".encode("cp1252")), "save it as UTF-8"),
     ("/new/file", {}, upload("lab.json", b"\xff\xfe"), "cannot be read"),
     # Suggestions.
     ("/c/coating/suggest", {"q": "0"}, {}, "whole number from 1 to 50"),
@@ -104,7 +105,7 @@ FORMS: list[tuple[str, dict[str, str], dict[str, Any], str]] = [
     ("/c/coating/import", {}, upload("t.ods", "x"), "must be a .csv or .xlsx"),
     ("/c/coating/import", {}, upload("../../t.csv", ""), "empty"),
     ("/c/coating/import", {}, upload("t.csv", b"\0\1"), "not a CSV file"),
-    ("/c/coating/import", {}, upload("t.csv", "depth\n1"), "unknown"),
+    ("/c/coating/import", {}, upload("t.csv", "depth\n1"), "and has &#39;depth&#39;"),
     ("/c/coating/import", {}, upload("t.csv", "temperature [K],gas,hardness\n1,argon,2"), "°C"),
     (
         "/c/coating/import",

@@ -203,7 +203,7 @@ def test_import_and_export(site: Site, campaign: Campaign) -> None:
     assert csv.headers["content-disposition"] == 'attachment; filename="coating.csv"'
     assert len(csv.text.splitlines()) == 8
     again = site.send(f"{PAGE}/import", {}, files={"file": ("all.csv", csv.content)})
-    assert "7 rows skipped because nothing in them is new" in text_of(
+    assert "7 rows skipped, known already or still pending" in text_of(
         site, again.headers["location"]
     )
     sheet = openpyxl.load_workbook(io.BytesIO(site.get(f"{PAGE}/export.xlsx").content)).active

@@ -32,6 +32,13 @@ def test_bad_options(becbo: Callable[..., Done], arguments: list[str], words: st
     assert words in done.err and "Traceback" not in done.err
 
 
+def test_the_file_of_the_other_commands(
+    becbo: Callable[..., Done], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BECBO_FILE", "lab.txt")
+    assert "lab.txt: a file name must end in" in becbo("serve").err
+
+
 def test_a_port_that_is_taken(becbo: Callable[..., Done]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         done = becbo("serve", "--port", str(taken.getsockname()[1]))

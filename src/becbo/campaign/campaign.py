@@ -53,6 +53,7 @@ class Imported:
     recorded: list[Run]  # pending runs that the table has results of
     n_known: int  # rows that were here already, or are still pending
     noted: list[str]  # columns of other names, now in the notes
+    differing: list[Run]  # known, with another reason or note in the table; they stay as they are
 
 
 def campaigns(where: str | Path = FILE) -> list[str]:
@@ -175,7 +176,7 @@ class Campaign:
         for run in self.runs:
             if run.number == number:
                 return run
-        raise InvalidInput(f"there is no run {number!r}; `becbo status` lists them")
+        raise InvalidInput(f"there is no run {number!r}; `becbo status --all` lists them")
 
     def suggest(self, q: int = 1) -> list[Run]:
         """The next q experiments, which are pending from now on.
@@ -263,7 +264,7 @@ class Campaign:
                 raise InvalidInput(
                     f"run {number} has no entry to take back; withdraw it if nobody will do it"
                 )
-            self._replace(run, run.before, run.note)
+            self._replace(run, run.before.result, run.before.note)
         return self.run(number)
 
     def withdraw(self, number: int, *, version: int | None = None) -> Run:
@@ -323,7 +324,8 @@ class Campaign:
             [run for run in runs if run.number in added],
             [run for run in runs if run.number in recorded],
             len(rows) - len(added) - len(recorded),
-            tables.noted(self.description, cells[0]),
+            tables.noted(self.description, cells) if added or recorded else [],
+            todo.differing,
         )
 
     def export(self, path: str | Path) -> Path:

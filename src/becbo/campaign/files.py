@@ -14,6 +14,7 @@ from becbo.errors import InvalidInput
 
 MAX_ROWS = 1000  # of one import: writing one down takes a few hundredths of a second
 MAX_COLUMNS = 1000
+MAX_LINES = 10 * MAX_ROWS  # with empty ones in between
 Cell = str | float | int | bool | None
 
 
@@ -50,17 +51,53 @@ def read_csv(content: bytes) -> list[list[Cell]]:
 def read_xlsx(content: bytes) -> list[list[Cell]]:
     """The cells of the first sheet of an Excel file."""
     openpyxl = _openpyxl()
+
+    def first_sheet(data_only: bool) -> Iterable[Sequence[Any]]:
+        book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=data_only)
+        # A sheet may claim a cell in its last row and column: billions of empty ones between.
+        rows: Iterable[Sequence[Any]] = book.worksheets[0].iter_rows(
+            max_row=MAX_LINES + 2, max_col=MAX_COLUMNS
+        )
+        return rows
+
     try:
         with warnings.catch_warnings():  # of styles and features that a table does not need
             warnings.simplefilter("ignore")
-            book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
-            # A sheet may claim a cell in its last row and column: billions of empty ones between.
-            rows = book.worksheets[0].iter_rows(
-                values_only=True, max_row=MAX_ROWS + 2, max_col=MAX_COLUMNS
-            )
-            return [list(row) for row in rows]
+            cells = [_without_end(map(_shown, row)) for row in first_sheet(data_only=True)]
+            unknown = [
+                cell.coordinate
+                for row, known in zip(first_sheet(data_only=False), cells, strict=True)
+                for i, cell in enumerate(row)
+                if cell.data_type == "f" and (i >= len(known) or known[i] is None)
+            ]
     except Exception as error:  # openpyxl lets out whatever a damaged file provokes
         raise InvalidInput(f"the xlsx file cannot be read: {error}") from error
+    if unknown:  # it would pass for empty
+        raise InvalidInput(
+            f"cell {unknown[0]} has a formula without its value; open the file in a spreadsheet "
+            "program and save it, or write the value"
+        )
+    return cells
+
+
+def _without_end(row: Iterable[Cell]) -> list[Cell]:
+    """Without the empty cells after the last one that is not."""
+    cells = list(row)
+    while cells and cells[-1] is None:
+        cells.pop()
+    return cells
+
+
+_LITERAL = re.compile(r'"[^"]*"|\\.')  # in the format of a number: shown as it is
+
+
+def _shown(cell: Any) -> Cell:
+    """The value, and `45 %` where a spreadsheet keeps 0.45 and shows that."""
+    value: Cell = cell.value
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if is_number and "%" in _LITERAL.sub("", cell.number_format or ""):
+        return f"{100 * float(value):.12g} %"  # type: ignore[arg-type]
+    return value
 
 
 def write_csv(cells: Iterable[Sequence[Cell]]) -> bytes:
@@ -115,11 +152,13 @@ def _decimal_points(rows: list[list[str]]) -> list[list[str]]:
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+")
 
 
+_DECIMAL_COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?")
+
+
 def _decimal_point(cell: str) -> str:
     """`3,5` as 3.5: where semicolons separate, the comma is a decimal one."""
     text = cell.strip()
-    digits = text.lstrip("+-").replace(",", "", 1).replace("e-", "").replace("E-", "")
-    return text.replace(",", ".") if "," in text and digits.isdigit() else cell
+    return text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text) else cell
 
 
 # How a text begins that a spreadsheet takes for a formula.

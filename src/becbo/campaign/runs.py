@@ -67,6 +67,7 @@ class Version:
     """What was written about a run at some time."""
 
     result: Result
+    note: str
     written: datetime | None
 
 
@@ -83,7 +84,7 @@ class Run:
     suggested: datetime | None  # None: the experiment was not suggested here
     recorded: datetime | None
     version: int  # changes with every entry: see `Campaign.record`
-    before: Result  # what it becomes again if the last entry is undone
+    before: Version  # what it becomes again if the last entry is undone
     history: tuple[Version, ...]  # earlier entries, the oldest first
     repeats: tuple[int, ...] = ()  # lost runs with the same design, the last of which it repeats
     remark: str = ""  # anything unusual about how the design was chosen
@@ -124,7 +125,7 @@ def _run(chain: Sequence[FrozenTrial], lost: frozenset[int]) -> Run:
     original, current = chain[0], chain[-1]
     proposal = proposed(original)
     history = tuple(
-        Version(_result(trial, lost - {trial.number}), trial.datetime_complete)
+        Version(_result(trial, lost - {trial.number}), _note(trial), trial.datetime_complete)
         for trial in chain[:-1]
         if trial.state.is_finished()
     )
@@ -135,7 +136,7 @@ def _run(chain: Sequence[FrozenTrial], lost: frozenset[int]) -> Run:
         result=_result(current, lost),
         believed=None if proposal is None else proposal.believed,
         origin=_origin(proposal, repeats),
-        note=current.user_attrs.get(NOTE, ""),
+        note=_note(current),
         suggested=original.datetime_start if _was_pending(original) else None,
         recorded=current.datetime_complete,
         version=current.number,
@@ -158,10 +159,17 @@ def _was_pending(trial: FrozenTrial) -> bool:
     return proposed(trial) is not None or any(key in trial.system_attrs for key in waits)
 
 
-def _before(trial: FrozenTrial, history: Sequence[Version]) -> Result:
+def _before(trial: FrozenTrial, history: Sequence[Version]) -> Version:
     if _was_pending(trial):
-        return Result(Outcome.PENDING)
-    return history[-1].result if history else Result(Outcome.LOST, reason="taken back")
+        return Version(Result(Outcome.PENDING), "", None)
+    if history:
+        return history[-1]
+    return Version(Result(Outcome.LOST, reason="taken back"), _note(trial), None)
+
+
+def _note(trial: FrozenTrial) -> str:
+    note: str = trial.user_attrs.get(NOTE, "")
+    return note
 
 
 def _result(trial: FrozenTrial, lost: frozenset[int]) -> Result:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -66,25 +67,31 @@ class Todo:
 
     to_add: list[Row]
     to_record: list[tuple[Run, Row]]
+    differing: list[Run]  # recorded already, with another reason or note
 
 
 def understand(description: Description, cells: Sequence[Sequence[Cell]]) -> list[Row]:
     """The rows of a table, or `BadTable` with everything that is wrong with them."""
-    if not cells or not any(map(_text, cells[0])):
-        raise InvalidInput("the table is empty: its first line must name the columns")
-    if len(cells) - 1 > MAX_ROWS:
+    (_, headings), *lines = _lines(cells)
+    if len(lines) > MAX_ROWS:
         raise InvalidInput(
             f"the table is too long: split it, at most {MAX_ROWS} rows go in at once"
         )
-    columns, others = _columns(description, cells[0])
+    columns, others = _columns(description, headings)
+    units = _units(description)
     rows, problems = [], []
-    for line, row in enumerate(cells[1:], start=2):
-        if not any(map(_text, row)):
-            continue
-        named = {name: row[i] if i < len(row) else None for name, i in columns.items()}
-        beyond = [_text(cell) for cell in row[len(cells[0]) :] if _text(cell)]
-        wrong = [f"{text!r} stands beyond the last column" for text in beyond]
-        remarks = [(name, _remark(row[i])) for name, i in others if i < len(row)]
+    for line, row in lines:
+        texts = dict(enumerate(map(_text, row)))
+        named = {
+            name: _in_unit(row[i], units.get(name, "")) if i in texts else None
+            for name, i in columns.items()
+        }
+        wrong = [
+            f"{text!r} stands in a column without a heading; give it one, or clear it"
+            for i, text in texts.items()
+            if text and not _text(headings[i] if i < len(headings) else None)
+        ]
+        remarks = [(name, _remark(texts.get(i, ""))) for name, i in others]
         understood = _row(line, named, remarks, description, wrong)
         problems += [Problem(line, words) for words in wrong]
         rows += [understood] if understood else []
@@ -101,54 +108,88 @@ def understand(description: Description, cells: Sequence[Sequence[Cell]]) -> lis
     return rows
 
 
-def noted(description: Description, headings: Sequence[Cell]) -> list[str]:
+def noted(description: Description, cells: Sequence[Sequence[Cell]]) -> list[str]:
     """The columns whose content goes into the notes."""
+    (_, headings), *_ = _lines(cells)
     return [name for name, _ in _columns(description, headings)[1]]
+
+
+def _lines(cells: Sequence[Sequence[Cell]]) -> list[tuple[int, Sequence[Cell]]]:
+    """The lines in which something stands, headings first, with their numbers from 1."""
+    lines = [(i, row) for i, row in enumerate(cells, start=1) if any(map(_text, row))]
+    if not lines:
+        raise InvalidInput("the table is empty: its first line must name the columns")
+    return lines
 
 
 def sort_out(rows: Sequence[Row], runs: Sequence[Run]) -> Todo:
     """Which rows are new, and which are results of pending runs, or `BadTable`."""
+    todo, problems = Todo([], [], []), []
+    # Runs that no row stands for yet.
     by_number = {run.number: run for run in runs}
-    pending = {_key(run.params): run for run in runs if run.outcome is Outcome.PENDING}
-    there = Counter((_key(run.params), _said(run.result)) for run in runs)
-    todo, problems = Todo([], []), []
-    for row in rows:
-        key, said = _key(row.params), _said(row.result)
+    by_design: dict[Any, list[Run]] = {}
+    for known in runs:
+        by_design.setdefault(_key(known.params), []).append(known)
+    # Numbers first: a row without one must not take the run of a row that names it.
+    for row in sorted(rows, key=lambda row: row.number is None):
         if row.result.outcome is Outcome.PENDING:
             continue
-        if row.number is not None and runs:  # in an empty campaign, it is that of another one
-            try:
-                if _is_news(by_number.get(row.number), row):
-                    todo.to_record.append((by_number[row.number], row))
-                    pending.pop(key, None)
-            except InvalidInput as error:
-                problems.append(Problem(row.line, str(error)))
-        elif there[key, said]:
-            there[key, said] -= 1  # the same experiment done twice is two rows
-        elif key in pending:
-            todo.to_record.append((pending.pop(key), row))
-        else:
+        run = _run_of(row, by_number, by_design.get(_key(row.params), ()))
+        if run is not None:
+            del by_number[run.number]
+            by_design[_key(run.params)].remove(run)
+        if run is None and row.number is not None and runs:
+            problems.append(Problem(row.line, _unknown_number(row.number, runs)))
+        elif run is None:  # with a number, it is that of another campaign
             todo.to_add.append(row)
+        elif run.outcome is Outcome.PENDING:
+            todo.to_record.append((run, row))
+        elif _said(run.result) != _said(row.result):
+            words = f"run {run.number} is recorded as {run.result}, not {row.result}"
+            problems.append(Problem(row.line, f"{words}; correct it instead"))
+        elif _says_more(row, run):
+            todo.differing.append(run)
     if problems:
-        raise BadTable(problems)
+        raise BadTable(sorted(problems, key=lambda problem: problem.line))
+    todo.to_add.sort(key=lambda row: row.line)
     return todo
 
 
-def _is_news(run: Run | None, row: Row) -> bool:
-    """Whether a row tells the result of a pending run."""
-    if run is None:
-        raise InvalidInput(f"there is no run {row.number}; leave the number empty for a new run")
-    if _key(run.params) != _key(row.params):
-        raise InvalidInput(
-            f"run {run.number} has other parameters here; leave the number empty for a new run"
-        )
-    if run.outcome is Outcome.PENDING:
-        return True
-    if _said(run.result) != _said(row.result):
-        raise InvalidInput(
-            f"run {run.number} is recorded as {run.result}, not {row.result}; correct it instead"
-        )
-    return False
+def _run_of(row: Row, by_number: Mapping[int, Run], same: Sequence[Run]) -> Run | None:
+    """The run that a row is about: it has the number, the same result, or waits for one."""
+    if row.number is not None:
+        named = by_number.get(row.number)
+        if named is not None and _is_same_design(named, row):
+            return named
+    told = [run for run in same if _said(run.result) == _said(row.result)]
+    if told:
+        return min(told, key=lambda run: run.note != row.note)
+    waiting = [run for run in same if run.outcome is Outcome.PENDING and row.number is None]
+    return waiting[0] if waiting else None
+
+
+def _unknown_number(number: int, runs: Sequence[Run]) -> str:
+    is_there = any(run.number == number for run in runs)
+    has = f"run {number} has other parameters here" if is_there else f"there is no run {number}"
+    return (
+        f"{has}; leave the number empty for a new run, and if these are numbers of your own, call "
+        "the column otherwise"
+    )
+
+
+def _says_more(row: Row, run: Run) -> bool:
+    """Whether a row has words that the run does not have."""
+    return row.note not in ("", run.note) or row.result.reason not in ("", run.result.reason)
+
+
+def _is_same_design(run: Run, row: Row) -> bool:
+    """A spreadsheet that writes a CSV file keeps six digits of a small number."""
+    return all(
+        math.isclose(value, run.params[name], rel_tol=1e-5)
+        if isinstance(value, float)
+        else value == run.params[name]
+        for name, value in row.params.items()
+    )
 
 
 def _key(params: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -197,48 +238,69 @@ def content(suffix: str, description: Description, runs: Iterable[Run]) -> bytes
     return WRITERS[suffix.lower()](description, runs)
 
 
+def _units(description: Description) -> dict[str, str]:
+    """Units of the parameters and the objective by name."""
+    units = {p.name: p.unit for p in description.parameters}
+    return {**units, description.objective.name: description.objective.unit}
+
+
 def _columns(
     description: Description, headings: Sequence[Cell]
 ) -> tuple[dict[str, int], list[tuple[str, int]]]:
     """Positions of the parameters, the objective and further columns, and of all others."""
-    units = {p.name: p.unit for p in description.parameters}
-    units[description.objective.name] = description.objective.unit
+    units = _units(description)
+    texts = {i: text for i, text in enumerate(map(_text, headings)) if text and text not in IGNORED}
+    exact = {i: _recognise(text, units) for i, text in texts.items()}
+    # `Temperature` is the temperature, unless that has a column of its own or a rival.
+    taken = {name for name, _ in filter(None, exact.values())}
+    rivals = Counter(name.lower() for name in units)
+    loose = {
+        name: unit
+        for name, unit in units.items()
+        if name not in taken and rivals[name.lower()] == 1
+    }
     found: dict[str, int] = {}
     others = []
-    for i, heading in enumerate(map(_text, headings)):
-        if not heading or heading in IGNORED:
-            continue
-        name, unit = _recognise(heading, units)
-        if name is None:
-            others.append((heading, i))
+    for i, text in texts.items():
+        name, unit = exact[i] or _recognise(text, loose, str.lower) or ("", None)
+        if not name:
+            others.append((text, i))
             continue
         if unit is not None and _same_signs(unit) != _same_signs(units[name]):
             wanted = f"in {units[name]}" if units[name] else "without a unit"
-            raise InvalidInput(f"column {heading!r}: {name} is {wanted} here; convert it first")
+            raise InvalidInput(f"column {text!r}: {name} is {wanted} here; convert it first")
         if name in found:
-            raise InvalidInput(f"column {heading!r} stands there twice; remove one of them")
+            raise InvalidInput(f"column {text!r} stands there twice; remove one of them")
         found[name] = i
     if missing := [name for name in units if name not in found]:
-        raise InvalidInput(f"the table has no column {missing[0]!r}; its first line must name it")
+        there = ", ".join(map(repr, texts.values()))
+        raise InvalidInput(
+            f"the table has no column {missing[0]!r}; its first line must name it, and has {there}"
+        )
     return found, others
 
 
-def _recognise(heading: str, units: Mapping[str, str]) -> tuple[str | None, str | None]:
-    """`temperature [°C]` -> name and unit; no brackets, no unit."""
+def _recognise(
+    heading: str, units: Mapping[str, str], spelled: Callable[[str], str] = str
+) -> tuple[str, str | None] | None:
+    """`temperature [°C]` or `temperature °C` -> name and unit; without a unit, it is None."""
     for name in sorted(units, key=len, reverse=True):  # one name may begin with another
-        rest = heading.removeprefix(name).strip() if heading.startswith(name) else "no"
-        if not rest:
+        start, rest = heading[: len(name)], heading[len(name) :]
+        if spelled(start) != spelled(name):
+            continue
+        unit = rest.strip()
+        if not unit:
             return name, None
-        if rest[0] + rest[-1] in ("[]", "()"):
-            return name, rest[1:-1].strip()
-    if heading.lower() in FURTHER_COLUMNS:
-        return heading.lower(), None
-    return None, None
+        if unit[0] + unit[-1] in ("[]", "()"):
+            return name, unit[1:-1].strip()
+        if rest[0].isspace() and _same_signs(unit) == _same_signs(units[name]):
+            return name, unit
+    return (heading.lower(), None) if heading.lower() in FURTHER_COLUMNS else None
 
 
 def _same_signs(unit: str) -> str:
-    """There are two signs for micro, and two ways to write °C."""
-    return unicodedata.normalize("NFKC", unit)
+    """There are two signs for micro, and more than two ways to write °C."""
+    return unicodedata.normalize("NFKC", unit.replace("º", "°")).replace(" ", "")
 
 
 def _row(
@@ -273,9 +335,14 @@ def parameter_value(parameter: Parameter, cell: Cell) -> Any:
     if not text:
         raise InvalidInput(f"{parameter.name} is empty; allowed: {parameter.allowed}")
     if isinstance(parameter, Categorical):
-        chosen = [c for c in parameter.choices if text == str(c) or cell == c]
+        chosen = [c for c in parameter.choices if cell == c or text == _written(c, text)]
         return parameter.check(chosen[0] if chosen else text)
     return parameter.check(parse_number(text, f"{parameter.name} ({parameter.allowed})"))
+
+
+def _written(choice: Any, text: str) -> str:
+    """A choice as people write it: TRUE is True."""
+    return str(choice).upper() if isinstance(choice, bool) and text.isupper() else str(choice)
 
 
 def _result(cells: Mapping[str, Cell], objective: str) -> Result:
@@ -284,27 +351,42 @@ def _result(cells: Mapping[str, Cell], objective: str) -> Result:
         raise InvalidInput(f"outcome {said!r} must be {', '.join(WORDS)}, or left empty")
     if text.lower() in (Outcome.FAILED.value, Outcome.LOST.value):
         said, text = text.lower(), ""
+    why = clean(_text(cells.get(REASON)))
     if text:
         if said in (Outcome.FAILED.value, Outcome.LOST.value):
             raise InvalidInput(f"outcome {said!r}, but {objective} is {text}; clear one of them")
+        if why:
+            raise InvalidInput(f"reason {why!r}, but {objective} is {text}; move it to the note")
         return Result(Outcome.OK, parse_number(text, objective))
     if said == Outcome.OK.value:
         raise InvalidInput(f"outcome 'ok', but {objective} is empty; give the value, or 'failed'")
     ended = WORDS.get(said, Outcome.FAILED)
-    why = "" if ended is Outcome.PENDING else clean(_text(cells.get(REASON)))
+    if ended is Outcome.PENDING and why:
+        raise InvalidInput(f"reason {why!r}, but outcome 'pending'; write 'failed' if it failed")
     return Result(ended, None, why)
 
 
 def parse_number(text: str, what: str) -> float:
     """A finite number as somebody typed it, or an error that names it."""
     try:
-        number = float(text)
+        number = float(text.replace("_", "?"))  # 1_000 is Python, and elsewhere a slip
     except ValueError:
-        comma = "; write a decimal point, not a comma" if "," in text else ""
-        raise InvalidInput(f"{what} = {text!r} is not a number{comma}") from None
+        raise InvalidInput(f"{what} = {text!r} is not a number{_advice(text)}") from None
     if not math.isfinite(number):
         raise InvalidInput(f"{what} = {text!r} is not a finite number")
     return number
+
+
+def _advice(text: str) -> str:
+    """How to write a number that people understand."""
+    if text.endswith("%"):
+        return "; write it without %, as large as the unit asks for"
+    if _THOUSANDS.fullmatch(text):
+        return f"; write {text.replace(',', '')}, or a decimal point if the comma is one"
+    return "; write a decimal point, not a comma" if "," in text else ""
+
+
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
 
 
 def _number(cell: Cell) -> int | None:
@@ -324,8 +406,14 @@ def _text(cell: Cell) -> str:
     return "" if cell is None else str(cell).strip()
 
 
-def _remark(cell: Cell) -> str:
-    return _text(cell).removesuffix(" 00:00:00")  # Excel's dates come with a time
+def _in_unit(cell: Cell, unit: str) -> Cell:
+    """`45 %` in a column of per cent is 45."""
+    text = _text(cell)
+    return text.removesuffix("%").rstrip() if unit == "%" else cell
+
+
+def _remark(text: str) -> str:
+    return text.removesuffix(" 00:00:00")  # Excel's dates come with a time
 
 
 def _cells(run: Run, description: Description) -> list[Cell]:
@@ -356,7 +444,11 @@ def run_dict(run: Run) -> dict[str, Any]:
         "suggested": _when(run.suggested),
         "recorded": _when(run.recorded),
         "history": [
-            {**_result_dict(version.result), "recorded": _when(version.written)}
+            {
+                **_result_dict(version.result),
+                "note": version.note,
+                "recorded": _when(version.written),
+            }
             for version in run.history
         ],
     }

@@ -41,9 +41,15 @@ def plural(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
-def in_notes(columns: Sequence[str]) -> str:
-    """Where the content of columns went that are no parameters."""
-    return f"Added to the notes: {', '.join(columns)}."
+def about_import(noted: Sequence[str], differing: Sequence[int]) -> list[str]:
+    """Where columns went that are no parameters, and which known runs say something else."""
+    words = []
+    if noted:
+        words.append(f"Added to the notes: {', '.join(noted)}.")
+    if differing:
+        runs = f"run{'s' * (len(differing) > 1)} {', '.join(map(str, differing))}"
+        words.append(f"The table has another reason or note for {runs}; what was here stays.")
+    return words
 
 
 def tight(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -10,11 +10,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from becbo import Outcome
-from becbo.campaign.campaign import Campaign
+from becbo.campaign.campaign import Campaign, Imported
 from becbo.campaign.description import Description
 from becbo.campaign.runs import Run
 from becbo.campaign.tables import run_dict
-from becbo.campaign.words import estimate, in_notes, number, percent, plural
+from becbo.campaign.words import about_import, estimate, number, percent, plural
 
 
 def status_dict(campaign: Campaign, everything: bool) -> dict[str, Any]:
@@ -78,16 +78,14 @@ def print_entry(console: Console, campaign: Campaign, run: Run, verb: str, optio
     hint(console, "Next", f"suggest{options}")
 
 
-def print_imported(
-    console: Console, numbers: Mapping[str, Sequence[int]], n_known: int, noted: Sequence[str]
-) -> None:
+def print_imported(console: Console, done: Imported) -> None:
     """What an import did."""
-    for kind, chosen in numbers.items():
-        which = f": {', '.join(map(str, chosen))}" if chosen else ""
-        _say(console, f"{kind} {plural(len(chosen), 'run')}{which}")
-    _say(console, f"{plural(n_known, 'row')} known already, or still pending")
-    if noted:
-        _say(console, escape(in_notes(noted)))
+    for kind, runs in (("added", done.added), ("recorded", done.recorded)):
+        which = f": {', '.join(str(run.number) for run in runs)}" if runs else ""
+        _say(console, f"{kind} {plural(len(runs), 'run')}{which}")
+    _say(console, f"{plural(done.n_known, 'row')} known already, or still pending")
+    for words in about_import(done.noted, [run.number for run in done.differing]):
+        _say(console, escape(words))
 
 
 def print_status(console: Console, campaign: Campaign, everything: bool) -> None:

@@ -4,16 +4,18 @@ What `--json` prints, for programs: a run is
 
     {number, params: {name: value}, outcome: "pending" | "ok" | "failed" | "lost", value, reason,
      note, origin, believed: {mean, std, p_feasible, band} | null, suggested, recorded,
-     history: [{outcome, value, reason, recorded}]}
+     history: [{outcome, value, reason, note, recorded}]}
 
 with times in ISO 8601, and
 
-    suggest                     {runs: [run]}
-    record, correct, undo, add  run
-    import                      {added: [number], recorded: [number], known: count}
-    status                      {campaign, objective: {name, unit, direction}, budget, left,
-                                 counts: {pending, ok, failed, lost}, best: run | null,
-                                 pending: [run], reasons: {reason: count}}, with --all: runs: [run]
+    suggest      {runs: [run]}
+    record, correct, undo, withdraw, add
+                 run
+    import       {added: [number], recorded: [number], differing: [number], known: count,
+                  noted: [column]}
+    status       {campaign, objective: {name, unit, direction}, budget, left,
+                  counts: {pending, ok, failed, lost}, best: run | null, pending: [run],
+                  reasons: {reason: count}}, with --all: runs: [run]
 """
 
 from __future__ import annotations
@@ -283,21 +285,26 @@ def import_(
     that the experiment failed. More columns, if you like: number (of a
     pending run that the row records), outcome, reason, note; any others,
     such as a date, are added to the note. Rows that are here already are
-    skipped. `becbo export` writes such a table.
+    skipped. Of an Excel file, the first sheet is read. `becbo export` writes
+    such a table.
     """
     with opened_campaign(file, campaign) as opened:
         from becbo.cli.display import print_imported
 
         with Console(stderr=True).status(f"importing {escape(str(table))}"):
             done = opened.import_table(table)
-        numbers = {
-            "added": [run.number for run in done.added],
-            "recorded": [run.number for run in done.recorded],
-        }
         if as_json:
-            _print_json({**numbers, "known": done.n_known, "noted": done.noted})
+            _print_json(
+                {
+                    "added": [run.number for run in done.added],
+                    "recorded": [run.number for run in done.recorded],
+                    "differing": [run.number for run in done.differing],
+                    "known": done.n_known,
+                    "noted": done.noted,
+                }
+            )
         else:
-            print_imported(Console(), numbers, done.n_known, done.noted)
+            print_imported(Console(), done)
 
 
 def export(

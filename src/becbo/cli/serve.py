@@ -11,15 +11,14 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from becbo.cli.lab import FILE, File
 from becbo.errors import InvalidInput
 
 EXAMPLE = "Example: [bold]becbo serve --file lab.db[/bold], then open http://127.0.0.1:8000"
 
 
 def serve(
-    file: Annotated[
-        str, typer.Option(help="Where the campaigns are: a file, or the URL of a database.")
-    ] = "becbo.db",
+    file: File = FILE,
     host: Annotated[
         str, typer.Option(help="Address to listen on; 0.0.0.0 lets other machines in.")
     ] = "127.0.0.1",

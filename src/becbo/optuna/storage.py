@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import sqlite3
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import sqlalchemy
 from optuna.exceptions import ExperimentalWarning, StorageInternalError
@@ -75,6 +77,7 @@ def open_storage(where: str | Path, *, heartbeat: int | None = HEARTBEAT) -> Bas
         raise InvalidInput(f"there is no folder {place.parent} for {place.name}; make it first")
     if place.suffix in JOURNAL:
         return _open_journal(place)
+    _check_sqlite(place)
     url = URL.create("sqlite", database=str(place))
     options = {"connect_args": {"timeout": _PATIENCE}}
     return _open_database(_SharedSQLite, url, options, heartbeat)
@@ -250,6 +253,23 @@ def _check_journal(path: Path) -> None:
                 json.loads(first)["op_code"]
 
 
+def _check_sqlite(path: Path) -> None:
+    """Look which tables there are: Optuna would add its own to any database."""
+    if not path.exists():
+        return
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
+            rows = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            tables = {name for (name,) in rows}
+    except sqlite3.Error:
+        return  # Optuna says what is wrong
+    if tables and not tables & {"studies", "version_info"}:
+        raise InvalidInput(
+            f"{path} is a database of another program, with {', '.join(sorted(tables))}; "
+            "choose another file"
+        )
+
+
 @contextmanager
 def _file_turn(path: Path) -> Iterator[None]:
     """A lock that the system takes back from a process that dies, where it can (not on Windows)."""
@@ -264,9 +284,17 @@ def _file_turn(path: Path) -> Iterator[None]:
             with suppress(RuntimeError):
                 lock.release()
     else:
-        with beside.open("ab") as file:
+        with _turn_file(beside) as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
+
+
+def _turn_file(path: Path) -> BinaryIO:
+    try:
+        # Reading is enough for a lock, where the file belongs to somebody else.
+        return path.open("ab") if os.access(path, os.W_OK) or not path.exists() else path.open("rb")
+    except OSError as error:
+        raise InvalidInput(f"cannot write {path}: {error.strerror}") from error
 
 
 @contextmanager

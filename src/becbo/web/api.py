@@ -131,6 +131,7 @@ def import_rows(campaign: ThisCampaign, table: schemas.Rows) -> schemas.Imported
         recorded=[run.number for run in done.recorded],
         n_known=done.n_known,
         noted=done.noted,
+        differing=[run.number for run in done.differing],
     )
 
 

@@ -98,7 +98,7 @@ def parsed_description(upload: Upload | None, pasted: str) -> Any:
     if upload is None:
         suffix, text = ".yaml", pasted
     else:
-        suffix, text = upload.suffix, upload.content.decode("utf-8", "replace")
+        suffix, text = upload.suffix, _decoded(upload.content)
     if suffix not in PARSERS:
         raise InvalidInput(f"a description must be a {', '.join(PARSERS)} file, not {suffix!r}")
     if not text.strip():
@@ -116,6 +116,13 @@ def parsed_description(upload: Upload | None, pasted: str) -> Any:
         if isinstance(error, InvalidInput):
             raise
         raise InvalidInput(f"the description cannot be read: {error}") from error
+
+
+def _decoded(content: bytes) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"the description cannot be read: {error}; save it as UTF-8") from error
 
 
 def _has_aliases(text: str) -> bool:

@@ -21,7 +21,7 @@ from becbo.campaign import files, tables
 from becbo.campaign.campaign import Campaign, Conflict
 from becbo.campaign.description import describe
 from becbo.campaign.runs import Run
-from becbo.campaign.words import in_notes, plural
+from becbo.campaign.words import about_import, plural
 from becbo.errors import BecboError, InvalidInput
 from becbo.trial import Outcome
 from becbo.web import forms
@@ -160,12 +160,13 @@ def campaign_page(
     recorded: int = 0,
     known: int = 0,
     noted: Annotated[Sequence[str], Query()] = (),
+    differing: Annotated[Sequence[int], Query()] = (),
     all: bool = False,
 ) -> Response:
     """A campaign with everything that can be done with it."""
     message = None
     if did == "imported":
-        message = Message(_imported(added, recorded, known, noted))
+        message = Message(_imported(added, recorded, known, about_import(noted, differing)))
     elif did in _DONE and run is not None:
         now = result(find_run(campaign, run).result, campaign.description)
         message = Message(f"Run {run} {_DONE[did]}: {now}.")
@@ -181,14 +182,14 @@ _DONE = {
 }
 
 
-def _imported(added: int, recorded: int, known: int, noted: Sequence[str]) -> str:
+def _imported(added: int, recorded: int, known: int, remarks: Sequence[str]) -> str:
     parts = [
         (added, f"{plural(added, 'experiment')} added"),
         (recorded, f"{plural(recorded, 'result')} recorded"),
-        (known, f"{plural(known, 'row')} skipped because nothing in them is new"),
+        (known, f"{plural(known, 'row')} skipped, known already or still pending"),
     ]
     imported = f"Imported: {', '.join(words for count, words in parts if count)}."
-    return f"{imported} {in_notes(noted)}" if noted else imported
+    return " ".join([imported, *remarks])
 
 
 def _campaign_page(
@@ -275,7 +276,7 @@ def import_table(
     try:
         done = campaign.import_cells(forms.table_of(form.upload))
     except tables.BadTable as error:
-        n_bad = plural(len(error.problems), "row")
+        n_bad = plural(len({problem.line for problem in error.problems}), "row")
         message = Message(
             f"Nothing was imported: {n_bad} must be mended first. Line 1 is the heading.",
             is_bad=True,
@@ -292,6 +293,7 @@ def import_table(
             recorded=recorded,
             known=done.n_known,
             noted=done.noted,
+            differing=[run.number for run in done.differing],
         )
     return _campaign_page(request, here, show, campaign, 422, message, opened="import")
 

@@ -138,6 +138,7 @@ class EntryShown(BaseModel):
     outcome: Outcome
     value: float | None
     reason: str
+    note: str
     recorded: str | None
 
 
@@ -189,6 +190,7 @@ class ImportedShown(BaseModel):
     recorded: list[int]
     n_known: int  # rows
     noted: list[str]  # columns of other names, now in the notes
+    differing: list[int]  # known runs with another reason or note, which stay as they are
 
 
 Conflicting.model_rebuild()
