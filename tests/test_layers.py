@@ -72,7 +72,6 @@ TABLE: dict[str, set[str]] = {
         "becbo.threads",
     },
     "becbo.loop": {
-        "numpy",
         "becbo.errors",
         "becbo.space",
         "becbo.trial",
@@ -224,6 +223,7 @@ TABLE: dict[str, set[str]] = {
         "becbo.cli",
     },
     "becbo.cli.serve": {
+        "becbo.cli.lab",
         "optuna",
         "rich",
         "typer",

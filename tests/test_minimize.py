@@ -2,6 +2,7 @@
 
 import math
 import re
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -67,6 +68,8 @@ def fail_by(what):
         (None, "returned None"),
         (math.nan, "returned nan"),
         (np.float64("nan"), "returned nan"),
+        (np.array(np.nan), "returned nan"),
+        (Decimal("NaN"), "returned NaN"),
         (math.inf, "returned inf"),
         (-math.inf, "returned -inf"),
         (SimulationError("no mesh"), "SimulationError: no mesh"),
@@ -234,6 +237,19 @@ def test_a_run_continues_from_a_history() -> None:
     first = becbo.minimize(lambda p: p["x"] ** 2, SPACE, budget=12, seed=0)
     rest = becbo.minimize(lambda p: p["x"] ** 2, SPACE, budget=14, seed=0, trials=first.trials)
     assert rest.trials == whole.trials
+
+
+def test_lost_trials_of_a_history_count_for_nothing() -> None:
+    optimizer = becbo.Optimizer(SPACE, seed=0)
+    first, second, third = optimizer.ask(3)
+    optimizer.tell(first, 3.0)
+    optimizer.lose(second)
+    optimizer.tell(third, 2.0)
+    result = becbo.minimize(lambda p: 9.0, SPACE, budget=4, seed=0, trials=optimizer.trials)
+    assert [t.number for t in result.trials] == [0, 1, 2, 3]
+    assert result.best is not None and result.best == result.trials[1]
+    again = becbo.minimize(lambda p: 9.0, SPACE, budget=5, seed=0, trials=result.trials)
+    assert again.trials[:4] == result.trials
 
 
 def test_an_uncaught_exception_says_what_to_do() -> None:

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 from decimal import Decimal
 
 import numpy as np
@@ -415,6 +416,58 @@ def test_risk_limits_the_believed_chance_of_failure() -> None:
         believed[risk] = chances[5:]
     assert min(believed[0.05]) >= 0.95 - 1e-6
     assert min(believed[0.9]) < 0.5
+
+
+def test_the_bound_holds_although_everything_near_the_best_is_taken() -> None:
+    optimizer = Optimizer(Space([Real("x", 0, 1), Real("y", 0, 1)]), seed=0, risk=0.2)
+    for _ in range(120):  # the optimum is a corner, where proposals come to coincide
+        trial = optimizer.ask()
+        assert trial.note is None
+        if trial.params["x"] + trial.params["y"] > 0.6:
+            optimizer.fail(trial)
+        else:
+            optimizer.tell(trial, -trial.params["x"] - 2 * trial.params["y"])
+    late = [t for t in optimizer.trials if t.believed is not None][-50:]
+    assert min(t.believed.p_feasible for t in late if t.believed is not None) > 0.79
+
+
+def test_risk_is_not_dropped() -> None:
+    space = Space([Real("x", 0, 1)])
+    with pytest.raises(InvalidInput, match="risk 0.1 goes with the name of a method"):
+        Optimizer(space, method=build("edge"), risk=0.1)
+    assert Optimizer(space, risk=np.float32(0.25), seed=0).ask() is not None
+
+
+@pytest.mark.parametrize("wrong", [{"noisy": "no"}, {"trials": 3}])
+def test_arguments_of_another_kind(wrong: dict) -> None:
+    with pytest.raises(InvalidInput, match=f"{next(iter(wrong))} .* must be"):
+        Optimizer(Space([Real("x", 0, 1)]), **wrong)
+
+
+def test_a_constraint_that_raises_is_named() -> None:
+    space = Space([Real("x", 0, 1)], [lambda p: p["b"] < 1])
+    with pytest.raises(KeyError) as caught:
+        Optimizer(space, seed=0).ask()
+    assert "raised by a known constraint of the space, for {'x'" in caught.value.__notes__[0]
+
+
+@pytest.mark.parametrize("n_answered", [0, 12])
+def test_a_design_that_is_lost_again_and_again_is_given_up(n_answered: int) -> None:
+    optimizer = Optimizer(Space([Real("x", 0, 1), Real("y", 0, 1)]), seed=0)
+    for _ in range(n_answered):
+        trial = optimizer.ask()
+        optimizer.tell(trial, trial.params["x"])
+    lost: list[dict] = []
+    for _ in range(21):
+        lost.append(optimizer.lose(optimizer.ask()).params)
+    places = Counter((round(p["x"], 1), round(p["y"], 1)) for p in lost)
+    assert len(places) > 3
+    optimizer.tell(optimizer.ask(), 1.0)
+
+
+def test_repeats_before_anything_is_known_are_called_so() -> None:
+    trials = Optimizer(Space([Integer("n", 1, 3), Integer("m", 1, 3)]), seed=0).ask(12)
+    assert [t.origin for t in trials] == ["initial design"] * 9 + ["repeat"] * 3
 
 
 @pytest.mark.parametrize("risk", [0, 1, -0.1, 50, True, "low", float("nan")])

@@ -293,6 +293,7 @@ BAD_SETTINGS = [
     (lambda: Real("x", math.nan, 1), "x: low = nan is not finite"),
     (lambda: Real("x", "0", 1), "x: low = '0' is not a number"),
     (lambda: Real("x", 0, 1, log=True), "x: a logarithmic parameter needs low > 0, got 0.0"),
+    (lambda: Real("x", 1, 2, 0.5), "x: log 0.5 must be True or False; write a step as step="),
     (lambda: Real("x", 1, 2, log=True, step=0.5), "x: step and log exclude each other"),
     (lambda: Real("x", 0, 1, step=0), "x: step 0.0 must be positive and at most 1.0"),
     (lambda: Real("x", 0, 1, step=2), "x: step 2.0 must be positive and at most 1.0"),

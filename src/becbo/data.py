@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from becbo.space import Array, Space
-from becbo.trial import Outcome, Trial
+from becbo.trial import MAX_LOSSES, Outcome, Trial
+
+_CLOSE = 0.01  # of the range of every parameter
 
 
 @dataclass(frozen=True)
@@ -51,5 +53,26 @@ def dataset(trials: Sequence[Trial], space: Space, direction: str) -> Dataset:
 
 
 def pending_points(trials: Sequence[Trial], space: Space) -> Array:  # (p, d)
-    """Designs that are out for evaluation."""
-    return space.encode([t.params for t in trials if t.outcome is Outcome.PENDING])
+    """Designs that are out for evaluation, and those given up, which are so for ever."""
+    pending = space.encode([t.params for t in trials if t.outcome is Outcome.PENDING])
+    return np.vstack([pending, given_up(trials, space)])
+
+
+def given_up(trials: Sequence[Trial], space: Space) -> Array:  # (p, d)
+    """Designs where experiments are lost again and again: perhaps the designs are the cause.
+
+    That is so where `MAX_LOSSES` close to each other were lost and none was answered since.
+    """
+    lost = [t for t in trials if t.outcome is Outcome.LOST]
+    if len(lost) < MAX_LOSSES:
+        return np.empty((0, space.dim))
+    X = space.encode([t.params for t in lost])
+    known = [t for t in trials if t.outcome.is_answer]
+    since = np.array([[k.number > t.number for k in known] for t in lost], dtype=bool)
+    answered = _close(X, space.encode([t.params for t in known])) & since
+    unclear = X[~answered.any(axis=1)]
+    return np.asarray(unclear[_close(unclear, unclear).sum(axis=1) >= MAX_LOSSES])
+
+
+def _close(A: Array, B: Array) -> NDArray[np.bool_]:  # (n, d), (m, d) -> (n, m)
+    return np.asarray(np.abs(A[:, None] - B[None]).max(axis=-1, initial=0.0) <= _CLOSE)

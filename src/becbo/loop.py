@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
-
-import numpy as np
 
 from becbo.errors import Infeasible, InvalidInput
 from becbo.optimizer import Optimizer, whole_number
@@ -82,7 +80,7 @@ def _run(
 ) -> Result:
     message, interrupted = f"budget of {budget} used", False
     try:
-        while len(optimizer.trials) < budget:
+        while sum(t.outcome is not Outcome.LOST for t in optimizer.trials) < budget:
             trial = optimizer.ask()
             if trial.origin == REPEAT and not optimizer.noisy:
                 optimizer.lose(trial, trial.note)
@@ -95,8 +93,11 @@ def _run(
         for trial in optimizer.pending:
             optimizer.lose(trial, "interrupted")
         message, interrupted = "interrupted", True
-    trials = tuple(t for t in optimizer.trials if t.outcome is not Outcome.LOST)
-    return Result(optimizer.best, trials, interrupted, message)
+    # Numbered anew, so that another run can continue from them.
+    kept = [t for t in optimizer.trials if t.outcome is not Outcome.LOST]
+    trials = {t.number: replace(t, number=i) for i, t in enumerate(kept)}
+    best = optimizer.best and trials[optimizer.best.number]
+    return Result(best, tuple(trials.values()), interrupted, message)
 
 
 def _evaluate(
@@ -117,7 +118,7 @@ def _evaluate(
             "or raise becbo.Infeasible; a callback can keep optimizer.trials to continue from"
         )
         raise
-    if value is None or (isinstance(value, float | np.floating) and not math.isfinite(value)):
+    if value is None or _is_not_finite(value):
         return optimizer.fail(trial, f"returned {value}")
     try:
         return optimizer.tell(trial, value)
@@ -126,6 +127,14 @@ def _evaluate(
             f"the function returned {value!r} for {trial.params}; it must return a number, or None "
             "if the experiment failed"
         ) from error
+
+
+def _is_not_finite(value: Any) -> bool:
+    """NaN or an infinity of any type that holds a number."""
+    try:
+        return not isinstance(value, str) and not math.isfinite(float(value))
+    except (TypeError, ValueError, OverflowError):
+        return False  # no number at all
 
 
 def _check_calls(fun: Any, catch: Any, callbacks: Any) -> None:

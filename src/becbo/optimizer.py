@@ -9,11 +9,11 @@ from typing import Any, overload
 
 import numpy as np
 
-from becbo.data import dataset, pending_points, sign
+from becbo.data import dataset, given_up, pending_points, sign
 from becbo.errors import InvalidInput
 from becbo.proposers import Models, Proposal, Proposer, build, describe, region_of
 from becbo.search.candidates import space_filling
-from becbo.search.choice import choose
+from becbo.search.choice import REPEAT, choose
 from becbo.search.goal import INDIFFERENT
 from becbo.space import Array, Space
 from becbo.threads import one_thread
@@ -26,6 +26,8 @@ _DESIGN, _FIT, _SEARCH = range(3)
 
 class Optimizer:
     """Proposes experiments that may fail, and learns from values and failures alike.
+
+    It is for one thread at a time; several share a study of Optuna, see `becbo.optuna`.
 
     Args:
         space: what can be set.
@@ -66,6 +68,10 @@ class Optimizer:
         self._proposer = build(method, noisy, n_initial=n_initial, risk=risk)
         if not hasattr(self._proposer, "propose"):
             raise InvalidInput(f"method {method!r} is neither a name nor a proposer")
+        if not isinstance(noisy, bool | np.bool_):
+            raise InvalidInput(f"noisy {noisy!r} must be True or False")
+        if not isinstance(trials, Sequence):
+            raise InvalidInput(f"trials {trials!r} must be those of an optimizer, in order")
         self._trials: list[Trial] = []
         self._models: Models | None = None  # of the present history, if needed so far
         for trial in trials:
@@ -196,7 +202,8 @@ class Optimizer:
             pool = space_filling(region, self.n_initial, rng)
             found = choose(pool, [INITIAL] * len(pool), INDIFFERENT, region, rng, 0)
             params = self.space.decode(found.x[None])[0]
-            trial = Trial(len(self._trials), params, origin=INITIAL, note=found.fallback)
+            origin = REPEAT if found.winner == REPEAT else INITIAL
+            trial = Trial(len(self._trials), params, origin=origin, note=found.fallback)
             asked.append(self._append(trial))
         return asked
 
@@ -235,9 +242,9 @@ class Optimizer:
         return np.random.default_rng((self.seed, stream, len(self._trials)))
 
     def _taken(self) -> Array:  # (k, d)
-        """Designs evaluated or pending; a lost one may be proposed again."""
+        """Designs evaluated, pending or given up; a lost one may be proposed again."""
         kept = [t.params for t in self._trials if t.outcome is not Outcome.LOST]
-        return self.space.encode(kept)
+        return np.vstack([self.space.encode(kept), given_up(self._trials, self.space)])
 
     def _in_user_units(self, prediction: Prediction) -> Prediction:
         if prediction.mean is None:

@@ -55,6 +55,8 @@ def _check_name(name: Any) -> None:
 
 
 def _check_bounds(name: str, low: float, high: float, log: bool) -> None:
+    if not isinstance(log, bool | np.bool_):
+        raise InvalidInput(f"{name}: log {log!r} must be True or False; write a step as step=")
     if not (math.isfinite(low) and math.isfinite(high)):
         raise InvalidInput(f"{name}: bounds {low} .. {high} must be finite")
     if not low < high:
@@ -471,7 +473,11 @@ class Space:
 
     def is_allowed(self, params: Mapping[str, Any]) -> bool:
         """Whether the known constraints hold for validated params."""
-        return all(constraint(params) for constraint in self.constraints)
+        try:
+            return all(constraint(params) for constraint in self.constraints)
+        except Exception as error:
+            error.add_note(f"raised by a known constraint of the space, for {dict(params)}")
+            raise
 
     def allowed(self, X: Array) -> NDArray[np.bool_]:  # (n,)
         """Whether the known constraints hold at what each point decodes to."""

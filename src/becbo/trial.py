@@ -6,6 +6,8 @@ import enum
 from dataclasses import dataclass
 from typing import Any
 
+MAX_LOSSES = 4  # experiments lost with one design before it is given up
+
 
 class Outcome(enum.Enum):
     """How an experiment ended."""

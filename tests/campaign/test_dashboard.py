@@ -3,6 +3,7 @@
 import json
 import threading
 import urllib.request
+from collections.abc import Callable
 from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 import optuna
@@ -41,8 +42,36 @@ def test_description_of_a_plain_study(study: optuna.Study) -> None:
 
 
 def test_an_empty_study_is_an_error() -> None:
-    with pytest.raises(InvalidInput, match="no finished trial"):
+    with pytest.raises(InvalidInput, match="no parameters to draw that all its finished trials"):
         attach_plots(optuna.create_study())
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [
+        lambda t: t.suggest_float("k", 1, 1) * t.suggest_float("x", 0, 1),
+        lambda t: t.suggest_float("x" + t.suggest_categorical("m", ["a", "b"]), 0, 1),
+        lambda t: t.suggest_int("n", 0, 10**15) * t.suggest_float("value", 0, 1),
+        lambda t: t.suggest_float("number", 0, 1) + t.suggest_float("x[1]", 0, 1)
+        + t.suggest_float("y", 0, 1),
+    ],
+    ids=["one value", "a branch", "too large", "odd names"],
+)  # fmt: skip
+def test_what_cannot_be_drawn_is_left_out(objective: Callable[[optuna.Trial], float]) -> None:
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(0))
+    study.optimize(objective, n_trials=12)
+    assert "progress" in attach_plots(study)
+
+
+def test_a_callback_does_not_end_the_study() -> None:
+    def objective(trial: optuna.Trial) -> float:
+        if trial.number == 0:
+            raise RuntimeError
+        return trial.suggest_float("x", 0, 1 + trial.number)  # no range is shared
+
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(0))
+    study.optimize(objective, n_trials=3, catch=(RuntimeError,), callbacks=[attach_plots])
+    assert len(study.trials) == 3
 
 
 def test_the_dashboard_shows_the_figures(study: optuna.Study) -> None:

@@ -319,6 +319,15 @@ def test_what_means_failed(workers: Workers) -> None:
     assert "7 failed, nothing has worked yet" in done.out
 
 
+@pytest.mark.parametrize("end", ["return None", "raise OSError('full')"])
+def test_what_the_objective_calls_lost_is_lost(workers: Workers, end: str) -> None:
+    lost = "import becbo.optuna as bo; bo.mark_lost(trial, 'disk full')"
+    workers.then(f"if trial.number == 0: {lost}; {end}")
+    assert workers.run("--trials", "2", "--catch", "OSError").code == 0
+    assert outcomes(workers.trials) == ["lost", "ok", "ok"]
+    assert reason(workers.trials[0]) == "disk full"
+
+
 def test_a_bug_stops_the_worker_and_costs_no_trial(workers: Workers) -> None:
     workers.then("trial.no_such_thing")
     done = workers.run("--trials", "2")
@@ -341,6 +350,7 @@ def test_a_bug_stops_the_worker_and_costs_no_trial(workers: Workers) -> None:
     [
         ("return 'a lot'", "the objective returned 'a lot'"),
         ("return '3'", "the objective returned '3'"),
+        ("return True", "the objective returned True"),
         ("raise SystemExit(3)", "SystemExit: 3"),
     ],
 )
@@ -358,6 +368,11 @@ def test_pruned_trials_stay_pruned(workers: Workers) -> None:
     assert done.code == 0
     assert "trial 0: pruned;" in done.out
     assert [t.state for t in workers.trials] == [TrialState.PRUNED] * 2
+
+
+def test_pruned_trials_are_counted_as_they_are_meant(workers: Workers) -> None:
+    workers.then("import optuna; trial.report(1.0, 0); raise optuna.TrialPruned")
+    assert "2 of them failed" in workers.run("--trials", "2", "--pruned", "failed").out
 
 
 @on("postgresql")
@@ -494,11 +509,15 @@ def test_bad_input(
 
 
 def test_a_module_that_cannot_be_imported(workers: Workers) -> None:
-    (workers.folder / "simulation.py").write_text("import numpy\nimport no_such_solver\n")
-    done = workers.run()
-    assert done.code == 1
-    assert "ModuleNotFoundError: No module named 'no_such_solver'" in done.err
-    assert "simulation:run cannot be imported" in done.err
+    for text, named in (
+        ("import numpy\nimport no_such_solver\n", "No module named 'no_such_solver'"),
+        ("raise SystemExit(0)", "SystemExit: 0"),
+    ):
+        (workers.folder / "simulation.py").write_text(text)
+        done = workers.run()
+        assert done.code == 1
+        assert named in done.err
+        assert "simulation:run cannot be imported" in done.err
 
 
 def test_the_help_has_an_example(becbo: Callable[..., Done]) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import logging
+from itertools import chain, count
+
 import optuna
 from optuna.distributions import BaseDistribution, CategoricalDistribution
 from optuna.trial import FrozenTrial
@@ -31,6 +34,9 @@ TITLES = {
 }
 
 
+_logger = logging.getLogger(__name__)
+
+
 def attach_plots(study: optuna.Study, trial: FrozenTrial | None = None) -> list[str]:
     """Adds becbo's figures to the page of a study in optuna-dashboard and returns their names.
 
@@ -44,7 +50,13 @@ def attach_plots(study: optuna.Study, trial: FrozenTrial | None = None) -> list[
         raise InvalidInput(
             f"this needs {error.name}, which is not installed: pip install 'becbo[dashboard]'"
         ) from error
-    description = description_of(study)
+    try:
+        description = description_of(study)
+    except InvalidInput as error:
+        if trial is None:
+            raise
+        _logger.warning(error)  # a callback must not end the study
+        return []
     trials = study.get_trials(deepcopy=False)
     runs = tuple(read_runs(trials, study.user_attrs, description.space.names))
     names = []
@@ -61,16 +73,25 @@ def description_of(study: optuna.Study) -> Description:
     if DESCRIPTION in study.user_attrs:
         return describe(study.user_attrs[DESCRIPTION])
     common = common_distributions(study.get_trials(deepcopy=False))
-    parameters = tuple(
-        LabParameter(_parameter(name, d)) for name, d in common.items() if not d.single()
-    )
+    described = (_described(name, d) for name, d in common.items() if not d.single())
+    parameters = tuple(filter(None, described))
     if not parameters:
         raise InvalidInput(
-            f"study {study.study_name!r} has no finished trial with parameters; run some first"
+            f"study {study.study_name!r} has no parameters to draw that all its finished trials "
+            "share; run some first"
         )
     is_maximised = study.direction is optuna.study.StudyDirection.MAXIMIZE
     direction: Direction = "maximize" if is_maximised else "minimize"
     return Description("study", parameters, Objective(_free_name(common), direction=direction))
+
+
+def _described(name: str, distribution: BaseDistribution) -> LabParameter | None:
+    """The parameter, if it can be drawn."""
+    try:
+        return LabParameter(_parameter(name, distribution))
+    except InvalidInput as error:
+        _logger.warning(f"{error}; {name!r} is not in the plots")
+        return None
 
 
 def _parameter(name: str, distribution: BaseDistribution) -> Parameter:
@@ -81,4 +102,5 @@ def _parameter(name: str, distribution: BaseDistribution) -> Parameter:
 
 def _free_name(taken: dict[str, BaseDistribution]) -> str:
     """A name for the objective that no parameter has."""
-    return next(name for name in ("value", "objective", "result") if name not in taken)
+    names = chain(["value"], (f"value {i}" for i in count(2)))
+    return next(name for name in names if name not in taken)

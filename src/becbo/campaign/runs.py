@@ -16,7 +16,15 @@ from optuna.trial import FrozenTrial, TrialState
 from becbo.errors import InvalidInput
 from becbo.optimizer import finite_value
 from becbo.optuna.beliefs import Proposed, proposed
-from becbo.optuna.outcomes import FIXED, REPLACES, RETRIES, lost_among, outcome, reason
+from becbo.optuna.outcomes import (
+    FIXED,
+    REPLACES,
+    RETRIES,
+    final_value,
+    lost_among,
+    outcome,
+    reason,
+)
 from becbo.trial import Outcome, Prediction
 
 NOTE = "becbo:note"  # attribute of a trial: what somebody wrote about it
@@ -114,13 +122,13 @@ def read_runs(
     lost = lost_among(started, study_attrs)
     # A design that is being worked out at this moment, or was when a program died, is incomplete.
     return [
-        _run(chain, lost)
+        _run(chain, lost, names)
         for _, chain in sorted(chains.items())
         if set(names) <= set(chain[-1].params)
     ]
 
 
-def _run(chain: Sequence[FrozenTrial], lost: frozenset[int]) -> Run:
+def _run(chain: Sequence[FrozenTrial], lost: frozenset[int], names: Collection[str]) -> Run:
     """The run that a chain of trials, each of which replaces the one before, stands for."""
     original, current = chain[0], chain[-1]
     proposal = proposed(original)
@@ -132,7 +140,7 @@ def _run(chain: Sequence[FrozenTrial], lost: frozenset[int]) -> Run:
     repeats = tuple(original.system_attrs.get(RETRIES, ()))
     return Run(
         number=original.number,
-        params=dict(current.params),
+        params={name: value for name, value in current.params.items() if name in names},
         result=_result(current, lost),
         believed=None if proposal is None else proposal.believed,
         origin=_origin(proposal, repeats),
@@ -174,5 +182,5 @@ def _note(trial: FrozenTrial) -> str:
 
 def _result(trial: FrozenTrial, lost: frozenset[int]) -> Result:
     ended = outcome(trial, lost)
-    value = trial.value if ended is Outcome.OK else None
+    value = final_value(trial) if ended is Outcome.OK else None
     return Result(ended, value, reason(trial) or "")

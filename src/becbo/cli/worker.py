@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from optuna.storages import BaseStorage
     from optuna.trial import FrozenTrial
 
+    from becbo.optuna.outcomes import Pruned
     from becbo.optuna.worker import Count, Objective
 
 EXAMPLE = (
@@ -90,19 +91,17 @@ def worker(
     Ctrl-C finishes the trial under way and stops; a second Ctrl-C stops at
     once, and the design is tried again. So it is when a worker is killed.
 
-    Exit codes: 0 enough trials, 1 the objective or the storage broke, 2 bad
-    input, 130 Ctrl-C, 143 terminated.
+    Exit codes: 0 enough trials, or other workers have the rest; 1 the
+    objective or the storage broke, 2 bad input, 130 Ctrl-C, 143 terminated.
     """
     import optuna
 
     from becbo.optuna import BECBOSampler, open_storage
-    from becbo.optuna.outcomes import Pruned
     from becbo.optuna.storage import turnstile
     from becbo.optuna.worker import Job
 
-    sampler = BECBOSampler(
-        seed=seed, method=method, noisy=noisy, risk=risk, pruned=cast(Pruned, pruned)
-    )
+    counts_as = cast("Pruned", pruned)
+    sampler = BECBOSampler(seed=seed, method=method, noisy=noisy, risk=risk, pruned=counts_as)
     optuna.logging.set_verbosity(optuna.logging.ERROR)  # it would repeat every failed trial
     console = Console()
     with _reporting_breakage(), _Stop() as stop:
@@ -112,8 +111,18 @@ def worker(
         shared = _study(opened, study, direction, sampler)
         turns = turnstile(storage)
         with _Report(trials, console) as report:
-            Job(opened, shared, function, catches, trials, turns, stop.is_asked_for, report).run()
-        _print_end(shared, trials, console)
+            Job(
+                opened,
+                shared,
+                function,
+                catches,
+                counts_as,
+                trials,
+                turns,
+                stop.is_asked_for,
+                report,
+            ).run()
+        _print_end(shared, counts_as, trials, console)
     if stop.signal is not None:
         raise typer.Exit(128 + stop.signal)
 
@@ -163,7 +172,7 @@ def _load(name: str) -> Objective:
     sys.path.insert(0, os.getcwd())
     try:
         found = getattr(importlib.import_module(module), function, None)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if isinstance(error, ModuleNotFoundError) and _is_in(error.name or "", module):
             raise InvalidInput(
                 f"--objective {name}: there is no module {error.name} in {os.getcwd()} "
@@ -311,10 +320,10 @@ def _best(study: optuna.Study) -> FrozenTrial | None:
         return None
 
 
-def _print_end(study: optuna.Study, budget: int, console: Console) -> None:
+def _print_end(study: optuna.Study, pruned: Pruned, budget: int, console: Console) -> None:
     from becbo.optuna.worker import count_trials
 
-    count, best = count_trials(study), _best(study)
+    count, best = count_trials(study, pruned), _best(study)
     lines = [f"{count.finished} of {budget} trials finished, {count.failed} of them failed"]
     if count.finished < budget and count.running:
         lines.append(

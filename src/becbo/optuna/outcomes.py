@@ -22,7 +22,7 @@ import optuna
 from optuna.trial import FrozenTrial, TrialState
 
 from becbo.errors import Infeasible, InvalidInput
-from becbo.trial import Outcome
+from becbo.trial import MAX_LOSSES, Outcome
 
 OUTCOME = "becbo:outcome"
 REASON = "becbo:reason"
@@ -32,7 +32,7 @@ RETRIES = "retry_history"  # Optuna's own name: numbers of the lost trials this 
 FIXED = "fixed_params"  # Optuna's own name: what enqueue_trial has set
 
 # A design that kills whoever runs it is not offered for ever.
-MAX_RETRIES = 3
+MAX_RETRIES = MAX_LOSSES - 1
 
 # What a pruned trial counts as: its last reported value, a failure, or nothing at all.
 Pruned = Literal["value", "failed", "ignore"]
@@ -104,9 +104,17 @@ def outcome(trial: FrozenTrial, lost: Collection[int] = (), pruned: Pruned = "va
         return Outcome.LOST
     if trial.state is TrialState.PRUNED and pruned == "failed":
         return Outcome.FAILED
-    has_worked = bool(trial.values) and all(map(math.isfinite, trial.values))
+    has_worked = final_value(trial) is not None
     is_allowed = all(slack <= 0 for slack in trial.constraints.values())
     return Outcome.OK if has_worked and is_allowed else Outcome.FAILED
+
+
+def final_value(trial: FrozenTrial) -> float | None:
+    """What came out, if it is a number; of a pruned trial the last report."""
+    told = trial.values[0] if trial.values else None
+    if told is None and trial.state is TrialState.PRUNED and trial.last_step is not None:
+        told = trial.intermediate_values[trial.last_step]  # added with `add_trial`, not told
+    return told if told is not None and math.isfinite(told) else None
 
 
 def reason(trial: FrozenTrial) -> str | None:
@@ -136,7 +144,8 @@ def requeue_lost(study: optuna.Study, trial: FrozenTrial) -> None:
 
     This is a `heartbeat_stale_trial_callback` for `RDBStorage`, and the way to correct a finished
     trial that should not count: one whose worker was killed, or that Ctrl-C ended. A design that
-    was lost again after `MAX_RETRIES` repeats stays lost; a message in the log says so.
+    was lost again after `MAX_RETRIES` repeats is given up; a message in the log says so. The
+    attributes of the trial stay with it: they tell how it ended.
     """
     key = f"{LOST}{trial.number}"
     if key not in study.user_attrs:
@@ -153,13 +162,11 @@ def requeue_lost(study: optuna.Study, trial: FrozenTrial) -> None:
             f"{design}"
         )
         return
-    marks = (OUTCOME, REASON)  # of the lost trial, not of its repeat
     study.add_trial(
         optuna.create_trial(
             state=TrialState.WAITING,
             params=trial.params,
             distributions=trial.distributions,
-            user_attrs={k: v for k, v in trial.user_attrs.items() if k not in marks},
             system_attrs={FIXED: fixed, RETRIES: history},
         )
     )

@@ -24,7 +24,15 @@ from optuna.trial import FrozenTrial, TrialState
 from becbo.errors import InvalidInput
 from becbo.optimizer import Optimizer, whole_number
 from becbo.optuna.beliefs import PROPOSAL, written
-from becbo.optuna.outcomes import FIXED, LOST, Pruned, lost_among, outcome, requeue_lost
+from becbo.optuna.outcomes import (
+    FIXED,
+    LOST,
+    Pruned,
+    final_value,
+    lost_among,
+    outcome,
+    requeue_lost,
+)
 from becbo.optuna.spaces import (
     Distributions,
     common_distributions,
@@ -93,8 +101,12 @@ class BECBOSampler(BaseSampler):
             seed = int(np.random.SeedSequence().generate_state(1)[0])
         if pruned not in get_args(Pruned):
             raise InvalidInput(f"pruned {pruned!r} must be one of {', '.join(get_args(Pruned))}")
-        if stale_after is not None and not stale_after > 0:
+        if stale_after is not None and not (
+            isinstance(stale_after, int | float) and stale_after > 0
+        ):
             raise InvalidInput(f"stale_after {stale_after!r} must be a number of seconds above 0")
+        if is_lost is not None and not callable(is_lost):
+            raise InvalidInput(f"is_lost {is_lost!r} must be a function of a trial")
         build(method, noisy, risk=risk)  # an unknown name is an error now, not in the first trial
         self._constraints: Sequence[Constraint] = ()
         self._distributions: Distributions | None = None
@@ -110,6 +122,11 @@ class BECBOSampler(BaseSampler):
                     'as in {"x": FloatDistribution(0, 1)}'
                 )
             self._distributions = {n: d for n, d in space.items() if not d.single()}
+            if not self._distributions:
+                raise InvalidInput(
+                    f"space: each of {', '.join(space) or 'no parameters'} has one value only; "
+                    "there is nothing to propose"
+                )
             space_of(self._distributions)
         self._method = method
         self._seed = whole_number("seed", seed, at_least=0)
@@ -120,6 +137,7 @@ class BECBOSampler(BaseSampler):
         self._is_lost = is_lost
         self._stale_after = stale_after
         self._told: set[str] = set()  # parameters whose random values were explained
+        self._left_out: set[int] = set()  # trials outside the space that were named
         self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -145,7 +163,17 @@ class BECBOSampler(BaseSampler):
             if self._distributions is not None:
                 return dict(self._distributions)
             common = common_distributions(study.get_trials(deepcopy=False))
-            return {n: d for n, d in common.items() if not d.single() and _has_parameter(n, d)}
+            return {n: d for n, d in common.items() if not d.single() and self._has_parameter(n, d)}
+
+    def _has_parameter(self, name: str, distribution: BaseDistribution) -> bool:
+        try:
+            parameter_of(name, distribution)
+        except InvalidInput as error:
+            if name not in self._told:
+                self._told.add(name)
+                _logger.warning(f"{error}; until then {name!r} is drawn at random")
+            return False
+        return True
 
     def sample_relative(
         self, study: optuna.Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
@@ -181,11 +209,11 @@ class BECBOSampler(BaseSampler):
         distribution: BaseDistribution,
     ) -> None:
         """Warns of values that are random although somebody may expect proposals."""
+        if name in self._told:
+            return
         why = None
         if self._distributions is not None and name in self._distributions:
             why = f"what was proposed for it is not in {distribution}; make `space` say the same"
-        elif name in self._told:
-            return
         elif self._distributions is not None:
             why = f"it is not in `space`, which names {', '.join(self._distributions)}"
         elif _has_changed(study, name, distribution):
@@ -219,7 +247,7 @@ class BECBOSampler(BaseSampler):
                 _publish(study, trial, asked)
                 # Another worker, who knew other results, may have come to the same design, such
                 # as a corner of the space. Whoever publishes later sees it and asks again.
-                designs = _designs(_others(study, trial), distributions, space)
+                designs, _ = _designs(_others(study, trial), distributions, space)
                 if asked.origin == REPEAT or asked.params not in designs.values():
                     break
         if asked.note:
@@ -231,7 +259,10 @@ class BECBOSampler(BaseSampler):
     ) -> Trial:
         """What to propose, given what the storage holds now."""
         others = _others(study, trial)
-        designs = _designs(others, distributions, space)
+        designs, outside = _designs(others, distributions, space)
+        if not outside <= self._left_out:
+            self._left_out |= outside
+            _logger.warning(f"trials {sorted(outside)} lie outside the space and are not used")
         lost = self._lost(study, others)
         optimizer = Optimizer(
             space,
@@ -271,7 +302,7 @@ class BECBOSampler(BaseSampler):
         for trial in sorted(trials, key=_end):
             if trial.number in designs:
                 ended = outcome(trial, lost, self._pruned)
-                value = trial.value if ended is Outcome.OK else None
+                value = final_value(trial) if ended is Outcome.OK else None
                 history.append(Trial(len(history), designs[trial.number], ended, value))
         return history
 
@@ -297,19 +328,18 @@ def _others(study: optuna.Study, trial: FrozenTrial) -> list[FrozenTrial]:
 
 def _designs(
     trials: Sequence[FrozenTrial], distributions: Distributions, space: Space
-) -> dict[int, Design]:
-    """Trial number -> design, of the trials where it is known and in the space."""
-    designs, outside = {}, []
+) -> tuple[dict[int, Design], set[int]]:
+    """Trial number -> design, where it is known and in the space; numbers of those outside."""
+    designs: dict[int, Design] = {}
+    outside = set()
     for trial in trials:
         try:
             design = _design(trial, distributions)
             if design.keys() == distributions.keys():
                 designs[trial.number] = space.validate(design)
         except ValueError:
-            outside.append(trial.number)
-    if outside:
-        _logger.warning(f"trials {outside} lie outside the space and are not used")
-    return designs
+            outside.add(trial.number)
+    return designs, outside
 
 
 def _design(trial: FrozenTrial, distributions: Distributions) -> Design:
@@ -325,15 +355,6 @@ def _design(trial: FrozenTrial, distributions: Distributions) -> Design:
         **{n: v for n, v in proposed.items() if n in distributions},
         **encode(distributions, own),
     }
-
-
-def _has_parameter(name: str, distribution: BaseDistribution) -> bool:
-    try:
-        parameter_of(name, distribution)
-    except InvalidInput as error:
-        _logger.warning(f"{error}; until then {name!r} is drawn at random")
-        return False
-    return True
 
 
 def _has_changed(study: optuna.Study, name: str, distribution: BaseDistribution) -> bool:

@@ -17,7 +17,15 @@ from optuna.storages import BaseStorage, fail_stale_trials
 from optuna.trial import FrozenTrial, TrialState
 
 from becbo.errors import Infeasible
-from becbo.optuna.outcomes import in_words, lost_among, mark_failed, mark_lost, outcome
+from becbo.optuna.outcomes import (
+    OUTCOME,
+    Pruned,
+    in_words,
+    lost_among,
+    mark_failed,
+    mark_lost,
+    outcome,
+)
 from becbo.optuna.storage import has_heartbeat, say_alive
 from becbo.trial import Outcome
 
@@ -61,6 +69,7 @@ class Job:
     study: optuna.Study
     objective: Objective
     catch: tuple[type[Exception], ...]
+    pruned: Pruned
     budget: int
     turns: Callable[[], AbstractContextManager[None]]
     is_stopping: Callable[[], bool]  # asked for, after the trial under way
@@ -73,7 +82,7 @@ class Job:
             # more than are missing.
             with ExitStack() as turn:
                 turn.enter_context(self.turns())
-                count = _sweep_and_count(self.study)
+                count = _sweep_and_count(self.study, self.pruned)
                 if count.finished >= self.budget:
                     return
                 if count.finished + count.running < self.budget:
@@ -105,7 +114,7 @@ class Job:
             )
         else:
             ended = self.study.get_trials(deepcopy=False)[started[0].number]
-            self.report.trial(self.study, ended, count_trials(self.study))
+            self.report.trial(self.study, ended, count_trials(self.study, self.pruned))
 
     def _was_given_away(self, trial: optuna.Trial) -> bool:
         """Whether another worker took this one for dead."""
@@ -125,6 +134,8 @@ def _evaluate(
     """
 
     def without_value(reason: str) -> float:
+        if trial.user_attrs.get(OUTCOME) == Outcome.LOST.value:
+            return math.nan  # the objective knows better
         # Ctrl-C also reaches the programs that the objective has started: what fails after it
         # says nothing about the design.
         (mark_lost if is_stopping() else mark_failed)(trial, reason)
@@ -149,8 +160,8 @@ def _evaluate(
     if value is None:
         return without_value("returned None")
     try:
-        if isinstance(value, str):
-            raise TypeError("float would take the text '3' for a number")
+        if isinstance(value, str | bool):
+            raise TypeError("float would take the text '3' and True for numbers")
         number = float(value)
     except (TypeError, ValueError) as error:
         mark_lost(trial, f"returned {value!r}")
@@ -176,15 +187,15 @@ def _advice(trial: optuna.Trial, error: BaseException) -> str:
     )
 
 
-def _sweep_and_count(study: optuna.Study) -> Count:
+def _sweep_and_count(study: optuna.Study, pruned: Pruned) -> Count:
     """Count after taking the trials of dead workers for lost."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ExperimentalWarning)
         fail_stale_trials(study)
-    return count_trials(study)
+    return count_trials(study, pruned)
 
 
-def count_trials(study: optuna.Study) -> Count:
+def count_trials(study: optuna.Study, pruned: Pruned) -> Count:
     """How far the study is."""
     trials = study.get_trials(deepcopy=False)
     lost = lost_among(trials, study.user_attrs)
@@ -193,5 +204,5 @@ def count_trials(study: optuna.Study) -> Count:
     return Count(
         finished=len(finished),
         running=sum(trial.state is TrialState.RUNNING for trial in kept),
-        failed=sum(outcome(trial) is Outcome.FAILED for trial in finished),
+        failed=sum(outcome(trial, pruned=pruned) is Outcome.FAILED for trial in finished),
     )

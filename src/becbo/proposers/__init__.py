@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 from becbo.acquisition import ExpectedImprovement, LogExpectedImprovement, UpperConfidenceBound
@@ -188,6 +189,10 @@ def build(
     `build("be-cbo", n_networks=3)`.
     """
     if not isinstance(method, str):
+        if risk is not None:
+            raise InvalidInput(
+                f"risk {risk!r} goes with the name of a method; build the proposer with it"
+            )
         return method
     if method not in METHODS:
         raise InvalidInput(f"method {method!r} does not exist; choose one of {', '.join(METHODS)}")
@@ -210,7 +215,7 @@ def _at_most(risk: float, method: str, proposer: Proposer) -> Boundary:
         raise InvalidInput(
             f"method {method!r} cannot limit its risk; use 'edge', or leave risk out"
         )
-    if isinstance(risk, bool) or not isinstance(risk, int | float) or not 0 < risk < 1:
+    if isinstance(risk, bool) or not isinstance(risk, Real) or not 0 < risk < 1:
         raise InvalidInput(
             f"risk {risk!r} must lie between 0 and 1: the chance of failure you accept per proposal"
         )

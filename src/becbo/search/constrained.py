@@ -44,7 +44,8 @@ class BandSearch:
         a, g = goal.values(X)
         ranked = np.lexsort((np.where(g >= 0, -a, -g), g < 0))  # inside by a, then outside by g
         starts = self._starts(X, a, g, ranked, hints.scales)
-        pool, names = [X[ranked[: self.n_kept]]], [origins[i] for i in ranked[: self.n_kept]]
+        kept = ranked[region.is_new(X[ranked])][: self.n_kept]
+        pool, names = [X[kept]], [origins[i] for i in kept]
         points, labels = X[starts], [origins[i] for i in starts]
         allowed_points = points
         for weight, softness, n_steps in self.stages:
