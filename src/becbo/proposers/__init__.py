@@ -219,7 +219,7 @@ def _at_most(risk: float, method: str, proposer: Proposer) -> Boundary:
         raise InvalidInput(
             f"risk {risk!r} must lie between 0 and 1: the chance of failure you accept per proposal"
         )
-    return replace(proposer, band=MinimumProbability(1 - risk))
+    return replace(proposer, band=MinimumProbability(1 - float(risk)))
 
 
 def _planned(proposer: Proposer, budget: int | None, n_initial: int | None) -> Proposer:
