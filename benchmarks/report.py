@@ -49,9 +49,7 @@ drawn again until at least one works and charged as 10; then one proposal at a t
 
 `edge` was tuned before the suite `tuning` existed: some of its settings were chosen looking at
 Townsend, the bearing and the beam (docs/architecture.md says which), which flatters it on the
-paper's problems. Most of its runs there, and of `cei`, precede commit a4c2a3b, which mended the
-search in odd cases: four that were repeated differ from evaluation 12 to 36 on. `edge` ends
-furthest from the optimum, in log10 regret, on {furthest}.
+paper's problems. It ends furthest from the optimum, in log10 regret, on {furthest}.
 
 ### Goals
 
@@ -154,10 +152,10 @@ evaluations on the speed reducer peaks at {memory:.0f} MB of memory. Both by
 
 # Experiments that have no records yet; removed from here as they are made.
 MISSING = (
-    "a second run of `be-cbo` on the beam, and of `be-cbo-c` on the suite interior; the suites\n"
-    "highdim and ackley; of the paper's ablations all but that of the classifier and first runs\n"
-    "of three others in two dimensions. Each takes hours of processor time. `be-cbo` under the\n"
-    "honest protocol where nothing works at first."
+    "a second run of `be-cbo` on the beam; `be-cbo-c` on three problems of the suite highdim; the\n"
+    "suite ackley; of the paper's ablations all but that of the classifier and first runs of three\n"
+    "others in two dimensions. Each takes hours of processor time. `be-cbo` under the honest\n"
+    "protocol where nothing works at first."
 )
 
 # Said when the code is not the one that `robustness.py` ran with.

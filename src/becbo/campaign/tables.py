@@ -409,7 +409,7 @@ def _text(cell: Cell) -> str:
 def _in_unit(cell: Cell, unit: str) -> Cell:
     """`45 %` in a column of per cent is 45."""
     text = _text(cell)
-    return text.removesuffix("%").rstrip() if unit == "%" else cell
+    return text[:-1].rstrip() if unit == "%" and text.endswith("%") else cell
 
 
 def _remark(text: str) -> str:
