@@ -261,6 +261,24 @@ def test_an_uncaught_exception_says_what_to_do() -> None:
     assert "name the exception in catch=" in caught.value.__notes__[0]
 
 
+def test_an_exception_loses_nothing() -> None:
+    calls = []
+
+    def fun(params: dict) -> float:
+        calls.append(params)
+        if len(calls) == 13:
+            raise ZeroDivisionError("1 / 0")
+        return params["x"] ** 2
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        becbo.minimize(fun, SPACE, budget=14, seed=0)
+    done = caught.value.becbo_trials  # type: ignore[attr-defined]
+    assert len(done) == 12
+    rest = becbo.minimize(fun, SPACE, budget=14, seed=0, trials=done)
+    whole = becbo.minimize(lambda p: p["x"] ** 2, SPACE, budget=14, seed=0)
+    assert rest.trials == whole.trials
+
+
 @pytest.mark.parametrize(
     "wrong, message",
     [

@@ -55,9 +55,10 @@ def minimize(
 
     `fun(params)` returns a number. It fails by raising `becbo.Infeasible("why")`, by returning
     None, NaN or an infinity, or by raising one of the exceptions in `catch`. Any other exception
-    is a bug and comes out. Ctrl-C ends the run and returns what was found. After each evaluation
-    every callback is called with the optimizer and the trial. `trials` is a history to continue
-    from; it counts towards the budget. The other arguments are those of `Optimizer`.
+    is a bug and comes out, with what was done before as its `becbo_trials`. Ctrl-C ends the run
+    and returns what was found. After each evaluation every callback is called with the optimizer
+    and the trial. `trials` is a history to continue from; it counts towards the budget. The other
+    arguments are those of `Optimizer`.
     """
     budget = whole_number("budget", budget)
     _check_calls(fun, catch, callbacks)
@@ -90,14 +91,30 @@ def _run(
             for callback in callbacks:
                 callback(optimizer, trial)
     except KeyboardInterrupt:
-        for trial in optimizer.pending:
-            optimizer.lose(trial, "interrupted")
         message, interrupted = "interrupted", True
-    # Numbered anew, so that another run can continue from them.
-    kept = [t for t in optimizer.trials if t.outcome is not Outcome.LOST]
-    trials = {t.number: replace(t, number=i) for i, t in enumerate(kept)}
+        _lose_pending(optimizer)
+    except Exception as error:
+        _lose_pending(optimizer)
+        vars(error)["becbo_trials"] = tuple(_kept(optimizer).values())
+        error.add_note(
+            "what was done before is in becbo_trials of the exception: "
+            "minimize(..., trials=error.becbo_trials) continues"
+        )
+        raise
+    trials = _kept(optimizer)
     best = optimizer.best and trials[optimizer.best.number]
     return Result(best, tuple(trials.values()), interrupted, message)
+
+
+def _lose_pending(optimizer: Optimizer) -> None:
+    for trial in optimizer.pending:
+        optimizer.lose(trial, "interrupted")
+
+
+def _kept(optimizer: Optimizer) -> dict[int, Trial]:
+    """Number -> trial, without lost ones; numbered anew, so that another run can continue."""
+    kept = [t for t in optimizer.trials if t.outcome is not Outcome.LOST]
+    return {t.number: replace(t, number=i) for i, t in enumerate(kept)}
 
 
 def _evaluate(
@@ -115,7 +132,7 @@ def _evaluate(
     except Exception as error:
         error.add_note(
             f"raised for {trial.params}; if such designs just fail, name the exception in catch= "
-            "or raise becbo.Infeasible; a callback can keep optimizer.trials to continue from"
+            "or raise becbo.Infeasible"
         )
         raise
     if value is None or _is_not_finite(value):
