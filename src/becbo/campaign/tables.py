@@ -31,7 +31,7 @@ WORDS = {outcome.value: outcome for outcome in Outcome}  # in the cell of the ob
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong with a row, in words; line 1 has the headings."""
+    """What is wrong with a row, in words; lines count from 1 at the top."""
 
     line: int
     words: str

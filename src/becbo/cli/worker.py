@@ -112,15 +112,15 @@ def worker(
         turns = turnstile(storage)
         with _Report(trials, console) as report:
             Job(
-                opened,
-                shared,
-                function,
-                catches,
-                counts_as,
-                trials,
-                turns,
-                stop.is_asked_for,
-                report,
+                storage=opened,
+                study=shared,
+                objective=function,
+                catch=catches,
+                pruned=counts_as,
+                budget=trials,
+                turns=turns,
+                is_stopping=stop.is_asked_for,
+                report=report,
             ).run()
         _print_end(shared, counts_as, trials, console)
     if stop.signal is not None:

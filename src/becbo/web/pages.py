@@ -278,7 +278,7 @@ def import_table(
     except tables.BadTable as error:
         n_bad = plural(len({problem.line for problem in error.problems}), "row")
         message = Message(
-            f"Nothing was imported: {n_bad} must be mended first. Line 1 is the heading.",
+            f"Nothing was imported: {n_bad} must be mended first. Lines count from the top.",
             is_bad=True,
             items=[str(problem) for problem in error.problems],
         )
