@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from becbo import Categorical, Outcome, Real, Space, Trial
-from becbo.data import Dataset, dataset, pending_points, sign
+from becbo.data import Dataset, dataset, kinds, pending_points, sign
 
 SPACE = Space([Real("x", 0, 10), Categorical("c", "ab")])
 TRIALS = [
@@ -56,3 +58,47 @@ def test_no_trials_give_empty_arrays_of_the_right_width() -> None:
 def test_a_dataset_cannot_be_reassigned() -> None:
     with pytest.raises(AttributeError):
         Dataset(np.zeros((1, 1)), np.zeros(1)).y = np.ones(1)
+
+
+@pytest.mark.parametrize(
+    "reasons, told",
+    [
+        (["melted", "Melted ", "cracked", "cracked"], ["aabb"]),
+        (["stress 312 > 300", "stress 305 > 300", None, None], ["aa--"]),
+        (["melted", "cracked", "bent", None], ["----"]),  # each once
+        (["a; b", "a", "b", None], ["xab-"]),  # x: both
+        (["violated: a", "violated: b", "violated: a, b", None], ["abx-"]),
+        (["RuntimeError: melted", "RuntimeError: melted", "OSError", "OSError"], ["aabb"]),
+        (["", "  ", "12", None], ["----"]),
+    ],
+)
+def test_reasons_tell_failures_apart(reasons: list[str | None], told: list[str]) -> None:
+    groups = [[c in ("x", name) for c in told[0]] for name in sorted(set(told[0]) - set("-x"))]
+    found = kinds(reasons)
+    assert found.shape == (4, len(groups)) and found.dtype == bool
+    assert sorted(found.T.tolist()) == sorted(groups)
+
+
+def test_there_are_at_most_eight_kinds() -> None:
+    words = ["melted", "cracked", "bent", "broke", "stuck", "burnt", "leaked", "fell", "froze"]
+    found = kinds([w for w in words for _ in range(2)] + ["froze"])
+    assert found.shape == (19, 8)
+    assert found[:, 0].tolist() == [False] * 16 + [True] * 3  # the most frequent first
+
+
+def test_reasons_come_with_the_experiments() -> None:
+    failed = [Trial(i, {"x": 1.0, "c": "a"}, Outcome.FAILED, reason="bent") for i in (0, 2)]
+    worked = Trial(1, {"x": 1.0, "c": "a"}, Outcome.OK, 1.0)
+    lost = Trial(3, {"x": 1.0, "c": "a"}, Outcome.LOST, reason="power cut")
+    data = dataset([failed[0], worked, failed[1], lost], SPACE, "minimize")
+    assert data.kinds is not None and data.kinds.tolist() == [[True], [False], [True]]
+    assert data.head(2).kinds is not None and data.head(2).kinds.tolist() == [[True], [False]]
+
+
+@given(st.lists(st.none() | st.text(alphabet="ab ,;:1", max_size=8), max_size=12))
+def test_every_kind_has_a_failure_of_its_own_and_more_than_one(reasons: list[str | None]) -> None:
+    found = kinds(reasons)
+    assert len(found) == len(reasons)
+    assert (found.sum(axis=0) > 1).all()
+    counts = found.sum(axis=0)
+    assert (np.diff(counts) <= 0).all()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +15,7 @@ from becbo.space import Array, Space
 from becbo.trial import MAX_LOSSES, Outcome, Trial
 
 _CLOSE = 0.01  # of the range of every parameter
+_MAX_KINDS = 8  # of failures that are told apart: each has a model of its own
 
 
 @dataclass(frozen=True)
@@ -20,6 +24,7 @@ class Dataset:
 
     X: Array  # (n, d)
     y: Array  # (n,)
+    kinds: NDArray[np.bool_] | None = None  # (n, k) of failures, see `kinds`; None: not known
 
     @property
     def feasible(self) -> NDArray[np.bool_]:  # (n,)
@@ -33,7 +38,7 @@ class Dataset:
 
     def head(self, n: int) -> Dataset:
         """The first n experiments."""
-        return Dataset(self.X[:n], self.y[:n])
+        return Dataset(self.X[:n], self.y[:n], None if self.kinds is None else self.kinds[:n])
 
     def successes(self) -> tuple[Array, Array]:  # (k, d), (k,)
         """Designs that worked and their values."""
@@ -49,7 +54,33 @@ def dataset(trials: Sequence[Trial], space: Space, direction: str) -> Dataset:
     """Finished trials, in order of their numbers; lost and pending ones say nothing."""
     done = [t for t in trials if t.outcome.is_answer]
     y = [np.nan if t.value is None else sign(direction) * t.value for t in done]
-    return Dataset(space.encode([t.params for t in done]), np.array(y, dtype=float))
+    return Dataset(
+        space.encode([t.params for t in done]),
+        np.array(y, dtype=float),
+        kinds([t.reason if t.outcome is Outcome.FAILED else None for t in done]),
+    )
+
+
+def kinds(reasons: Sequence[str | None]) -> NDArray[np.bool_]:  # (n, k)
+    """Which failures were of which kind, by the reasons that were given for them.
+
+    Commas, semicolons and colons separate several reasons. Their words count, and neither capitals
+    nor numbers, which often are readings. A reason given once says little and is none. Nor is one
+    whose failures all have a rarer reason as well: in "RuntimeError: it melted" the error is not
+    what tells failures apart.
+    """
+    said = [_parts(reason or "") for reason in reasons]
+    recurring = [part for part, n in Counter(chain(*said)).most_common() if n > 1]
+    mask = np.array([[part in parts for part in recurring] for parts in said], dtype=bool)
+    mask = mask.reshape(len(said), len(recurring))  # the most frequent first
+    told = [i for i in range(len(recurring)) if (mask[:, i] & ~mask[:, i + 1 :].any(axis=1)).any()]
+    return mask[:, told[:_MAX_KINDS]]
+
+
+def _parts(reason: str) -> set[str]:
+    """The reasons in a text, as their words."""
+    parts = re.split("[,;:]", reason.casefold())
+    return {" ".join(re.findall(r"[^\W\d_]+", part)) for part in parts} - {""}
 
 
 def pending_points(trials: Sequence[Trial], space: Space) -> Array:  # (p, d)

@@ -117,7 +117,11 @@ class Optimizer:
         return self._finish(trial, outcome=Outcome.OK, value=finite_value(value), reason=None)
 
     def fail(self, trial: Trial | int, reason: str | None = None) -> Trial:
-        """Records that the experiment failed: this design does not work."""
+        """Records that the experiment failed: this design does not work.
+
+        Failures for different reasons are different limits to `edge`, which learns each by itself:
+        use the same words for the same cause, and commas between several.
+        """
         return self._finish(trial, outcome=Outcome.FAILED, value=None, reason=reason)
 
     def lose(self, trial: Trial | int, reason: str | None = None) -> Trial:

@@ -3,16 +3,40 @@
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from bench.sample import make_record, make_run
 
-from becbo import InvalidInput
+import becbo.bench.run
+from becbo import InvalidInput, Optimizer, Trial
 from becbo.bench.plan import N_INITIAL
 from becbo.bench.records import Record, missing, read, write
 from becbo.bench.run import _proposer, attempt, execute, fan_out, initial_design, seconds_left
 from becbo.problems import get
+
+
+def test_reasons_are_told_only_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str | bool | None] = []
+
+    class Spied(Optimizer):
+        def add(self, params: Any, value: float | None = None, failed: bool | str = False) -> Trial:
+            said.append(failed)
+            return super().add(params, value, failed)
+
+        def fail(self, trial: Trial | int, reason: str | None = None) -> Trial:
+            said.append(reason)
+            return super().fail(trial, reason)
+
+    monkeypatch.setattr(becbo.bench.run, "Optimizer", Spied)
+    run = make_run("welded_beam", "edge", budget=15)
+    execute(run)
+    assert not any(isinstance(reason, str) for reason in said)
+    said.clear()
+    execute(run, says_why=True)
+    names = {f"violated: {name}" for name in get("welded_beam").constraints}
+    assert {reason for reason in said if reason} <= names and any(said)
 
 
 def test_a_record_tells_the_whole_run() -> None:

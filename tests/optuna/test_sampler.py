@@ -31,7 +31,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 import becbo.optuna.sampler
 from becbo import Infeasible, InvalidInput, LinearConstraint, Optimizer, Outcome, Real, Space
-from becbo.optuna import BECBOSampler, ProposalFailed, lost_numbers, mark_lost, outcome
+from becbo.optuna import BECBOSampler, ProposalFailed, lost_numbers, mark_lost, marking, outcome
 from becbo.optuna.outcomes import LOST
 from becbo.optuna.sampler import PROPOSAL
 from becbo.problems import get
@@ -106,7 +106,7 @@ def test_proposes_what_the_optimizer_proposes(name: str) -> None:
 
     reals: Sequence[Any] = problem.space.parameters
     study = optuna.create_study(sampler=BECBOSampler(space=problem.space, seed=3))
-    study.optimize(objective, n_trials=25, catch=(Infeasible,))
+    study.optimize(marking(objective), n_trials=25, catch=(Infeasible,))
 
     optimizer = Optimizer(problem.space, seed=3)
     for _ in range(25):

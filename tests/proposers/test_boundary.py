@@ -11,6 +11,7 @@ from becbo import InvalidInput, Optimizer, Real, Space
 from becbo.proposers import build
 from becbo.proposers.boundary import LeastGain
 from becbo.surrogates.ensemble import DeepEnsemble
+from becbo.surrogates.limits import LimitsModel
 
 SPACE = Space([Real("x", 0, 1), Real("y", 0, 1)])
 
@@ -54,3 +55,35 @@ def test_settings_of_the_ensemble_can_be_changed_by_name() -> None:
 def test_what_cannot_be_built_says_why(method, options, message) -> None:
     with pytest.raises(InvalidInput, match=message):
         build(method, **options)
+
+
+def after(reasons: tuple[str, str] | None, method: str = "edge") -> Optimizer:
+    """Thirty random designs, each of which is told why it failed, or not."""
+    optimizer = Optimizer(SPACE, method=method, seed=0)
+    for x, y in np.random.default_rng(0).random((30, 2)):
+        broken = reasons and reasons[0 if x > 0.6 else 1]
+        if x > 0.6 or y > 0.7:
+            optimizer.add({"x": x, "y": y}, failed=broken or True)
+        else:
+            optimizer.add({"x": x, "y": y}, -x - y)
+    return optimizer
+
+
+def test_each_reason_has_a_classifier_of_its_own() -> None:
+    models = after(("too wide", "too high")).models()
+    assert models is not None and isinstance(models.classifier, LimitsModel)
+    assert len(models.classifier.parts) == 2
+
+
+def test_reasons_change_proposals_and_one_reason_for_all_does_not() -> None:
+    said, same, unsaid = (
+        after(r).ask().params for r in (("too wide", "too high"), ("broken", "broken"), None)
+    )
+    assert said != unsaid
+    assert same == unsaid
+
+
+@pytest.mark.parametrize("method", ["cei", "be-cbo-gp", "scbo", "sobol"])
+def test_published_methods_take_no_notice_of_reasons(method: str) -> None:
+    told = after(("too wide", "too high"), method).ask().params
+    assert told == after(None, method).ask().params

@@ -55,7 +55,7 @@ def initial_design(problem: Problem, seed: int, protocol: str) -> Start:
     n_draws = math.ceil(_SURE / (N_INITIAL * ratio)) if can_redraw else 1
     for redraws in range(n_draws):
         design = problem.space.decode(sobol(N_INITIAL, problem.space.dim, rng))
-        if not can_redraw or any(_value(problem, params) is not None for params in design):
+        if not can_redraw or any(_result(problem, params)[0] is not None for params in design):
             return Start(tuple(design), redraws)
     raise BecboError(
         f"{problem.name}: none of {N_INITIAL * n_draws} points worked, although {ratio:.2g} "
@@ -63,24 +63,28 @@ def initial_design(problem: Problem, seed: int, protocol: str) -> Start:
     )
 
 
-def execute(run: Run, proposer: Proposer | None = None) -> Record:
-    """One optimisation as a record; `proposer` takes the place of the run's method."""
+def execute(run: Run, proposer: Proposer | None = None, says_why: bool = False) -> Record:
+    """One optimisation as a record; `proposer` takes the place of the run's method.
+
+    Methods are compared on failures without a reason. With `says_why`, a failure comes with the
+    name of the first limit that it broke.
+    """
     begin = time.perf_counter()
     problem = get(run.problem)
     method = proposer or _proposer(run)
     optimizer = Optimizer(problem.space, method=method, seed=run.seed, n_initial=N_INITIAL)
     start = initial_design(problem, run.seed, run.protocol)
     for params in start.params[: run.budget]:
-        value = _value(problem, params)
-        optimizer.add(params, value, failed=value is None)
+        value, why = _result(problem, params)
+        optimizer.add(params, value, failed=value is None and (why if says_why else True))
     journal = _Journal()
     while len(optimizer.trials) < run.budget:
         asked = time.thread_time()  # runs share the machine with others: processor time is fair
         trial = optimizer.ask()
         journal.note(trial.number, optimizer.proposal, time.thread_time() - asked)
-        value = _value(problem, trial.params)
+        value, why = _result(problem, trial.params)
         if value is None:
-            optimizer.fail(trial)
+            optimizer.fail(trial, why if says_why else None)
         else:
             optimizer.tell(trial, value)
     trials = optimizer.trials
@@ -257,12 +261,12 @@ class _Journal:
         return Searches(names, codes, tuple(self.bound_broken), tuple(self.fallback))
 
 
-def _value(problem: Problem, params: Mapping[str, Any]) -> float | None:
-    """One experiment; None: it failed."""
+def _result(problem: Problem, params: Mapping[str, Any]) -> tuple[float | None, str]:
+    """One experiment: its value, or None and the first limit that it broke."""
     try:
-        return problem(params)
-    except Infeasible:
-        return None
+        return problem(params), ""
+    except Infeasible as failure:
+        return None, failure.reason.split(",")[0]
 
 
 def _rounded(value: Any, digits: int) -> Any:

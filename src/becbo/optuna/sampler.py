@@ -31,6 +31,7 @@ from becbo.optuna.outcomes import (
     final_value,
     lost_among,
     outcome,
+    reason,
     requeue_lost,
 )
 from becbo.optuna.spaces import (
@@ -303,7 +304,8 @@ class BECBOSampler(BaseSampler):
             if trial.number in designs:
                 ended = outcome(trial, lost, self._pruned)
                 value = final_value(trial) if ended is Outcome.OK else None
-                history.append(Trial(len(history), designs[trial.number], ended, value))
+                design, why = designs[trial.number], reason(trial)
+                history.append(Trial(len(history), design, ended, value, why))
         return history
 
     def _lost(self, study: optuna.Study, trials: Sequence[FrozenTrial]) -> set[int]:

@@ -57,6 +57,7 @@ def _edge(noisy: bool) -> Boundary:
         band=EdgeProbability(),
         search=BandSearch(),
         least_gain=LeastGain(1.0),
+        by_reason=True,
         is_noisy=noisy,
     )
 

@@ -28,6 +28,7 @@ from becbo.space import Array
 from becbo.surrogates.base import FeasibilityModel, Regressor, normal_pdf
 from becbo.surrogates.gp import GaussianProcess
 from becbo.surrogates.gp_classifier import GPClassifier
+from becbo.surrogates.limits import tell_apart
 
 _CHUNK = 224  # points evaluated at once: few enough for the processor's cache, twice as fast
 _N_SUCCESSES, _N_FAILURES = 3, 8  # that hint where to look
@@ -72,6 +73,7 @@ class Boundary:
     first: Search = FirstSuccess()  # while nothing has worked
     least_gain: LeastGain = LeastGain()
     is_weighted: bool = False  # maximise C(x) q(x), for an acquisition that is log q(x)
+    by_reason: bool = False  # a GP classifier for each kind of failure that somebody told apart
     is_noisy: bool = False  # improve on the best believed value instead of the best seen
 
     def fit(self, data: Dataset, rng: np.random.Generator) -> Models:
@@ -119,7 +121,10 @@ class Boundary:
 
     def _fit_classifier(self, data: Dataset, rng: np.random.Generator) -> FeasibilityModel:
         if isinstance(self.classifier, GPClassifier):  # the one that can continue from a fit
-            return fit_classifier(self.classifier, data)
+            model = fit_classifier(self.classifier, data)
+            if self.by_reason and data.kinds is not None:
+                return tell_apart(model, data.X, data.feasible, data.kinds)
+            return model
         return self.classifier.fit(data.X, data.feasible, rng)
 
 

@@ -1,0 +1,135 @@
+"""A product of classifiers: gradients, agreement with its factors, what each learns from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from gradients import numeric_gradient
+from scipy.special import ndtr
+
+from becbo.surrogates.gp_classifier import GPClassifier
+from becbo.surrogates.hyper import fixed
+from becbo.surrogates.limits import LimitsModel, tell_apart
+
+SHARP = GPClassifier()
+MILD = GPClassifier(scale=fixed(4.0))
+
+
+def corner(n=40, seed=0):
+    """Designs that work where both coordinates are small, and which of the limits they break."""
+    X = np.random.default_rng(seed).random((n, 2))
+    broken = X > [0.6, 0.7]
+    return X, ~broken.any(axis=1), broken
+
+
+def limits_of(settings=SHARP, n=40):
+    X, feasible, broken = corner(n)
+    return tell_apart(settings.fit(X, feasible), X, feasible, broken)
+
+
+def test_the_probability_is_the_product():
+    model = limits_of(MILD)
+    P = np.random.default_rng(1).random((20, 2))
+    product = np.prod([ndtr(part.score(P)[0]) for part in model.parts], axis=0)
+    np.testing.assert_allclose(ndtr(model.score(P)[0]), product, rtol=1e-9)
+
+
+def test_the_spread_is_that_of_a_product_of_independent_probabilities():
+    model = limits_of(MILD)
+    P = np.random.default_rng(1).random((5, 2))
+    rng = np.random.default_rng(2)
+    draws = [
+        ndtr(u)[:, None] + w[:, None] * rng.standard_normal((5, 400_000))
+        for u, w in (part.score(P) for part in model.parts)
+    ]
+    np.testing.assert_allclose(model.score(P)[1], np.prod(draws, axis=0).std(axis=1), rtol=0.01)
+
+
+@pytest.mark.parametrize("settings", [MILD, SHARP])
+def test_gradients_agree_with_differences(settings):
+    model = limits_of(settings)
+    P = np.random.default_rng(3).random((30, 2))
+    u, w, du, dw = model.score_grad(P)
+    np.testing.assert_allclose((u, w), model.score(P), rtol=1e-12)
+    # Where C is 0 or 1 to the last digit, differences are rounding.
+    near = np.abs(u) < 5
+    assert near.sum() >= 5
+    numeric = numeric_gradient(lambda X: np.array(model.score(X)), P, h=1e-6)
+    np.testing.assert_allclose(du[near], numeric[0][near], rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(dw[near], numeric[1][near], rtol=1e-3, atol=1e-4)
+
+
+def test_the_band_contains_the_probability():
+    model = limits_of(MILD)
+    P = np.random.default_rng(4).random((50, 2))
+    low, high = model.band(P)
+    C = ndtr(model.score(P)[0])
+    assert ((low <= C) & (C <= high)).all()
+
+
+def test_every_label_is_kept():
+    X, feasible, broken = corner()
+    model = tell_apart(SHARP.fit(X, feasible), X, feasible, broken)
+    np.testing.assert_array_equal(model.score(X)[0] > 0, feasible)
+
+
+def test_a_limit_learns_from_all_successes_and_its_own_failures():
+    X, feasible, broken = corner()
+    model = limits_of()
+    for part, own in zip(model.parts, broken.T, strict=True):
+        np.testing.assert_array_equal(part.X, X[feasible | own])
+
+
+def test_failures_of_no_kind_are_one_more():
+    X, feasible, broken = corner()
+    model = tell_apart(SHARP.fit(X, feasible), X, feasible, broken[:, :1])
+    assert len(model.parts) == 2
+    np.testing.assert_array_equal(model.parts[1].X, X[feasible | ~broken[:, 0]])
+
+
+@pytest.mark.parametrize("case", ["nothing said", "one kind", "nothing worked", "nothing failed"])
+def test_without_kinds_to_tell_apart_nothing_changes(case):
+    X, feasible, broken = corner()
+    if case == "nothing worked":
+        X, feasible, broken = X[~feasible], feasible[~feasible], broken[~feasible]
+    if case == "nothing failed":
+        X, feasible, broken = X[feasible], feasible[feasible], broken[feasible]
+    kinds = {"one kind": ~feasible[:, None], "nothing worked": broken}
+    whole = SHARP.fit(X, feasible)
+    told = kinds.get(case, np.zeros((len(X), 0), dtype=bool))
+    assert tell_apart(whole, X, feasible, told) is whole
+
+
+def test_a_corner_is_known_better_than_by_one_classifier():
+    X, feasible, broken = corner(60)
+    whole = SHARP.fit(X, feasible)
+    P = [0.6, 0.7] + 0.15 * (2 * np.random.default_rng(5).random((2000, 2)) - 1)
+    works = (P <= [0.6, 0.7]).all(axis=1)
+    right = [
+        np.mean((model.score(P)[0] > 0) == works)
+        for model in (whole, tell_apart(whole, X, feasible, broken))
+    ]
+    assert right[1] > right[0]
+
+
+def test_pending_points_reduce_the_uncertainty_and_not_the_mean():
+    model = limits_of(MILD)
+    P = np.random.default_rng(6).random((3, 2))
+    after = model.believe(P)
+    assert isinstance(after, LimitsModel)
+    for old, new in zip(model.parts, after.parts, strict=True):
+        np.testing.assert_allclose(new.latent(P)[0], old.latent(P)[0], rtol=1e-6, atol=1e-6)
+        assert (new.latent(P)[1] < old.latent(P)[1]).all()
+
+
+def test_far_inside_and_far_outside_scores_stay_finite():
+    X = np.linspace(0, 1, 21)[:, None]
+    feasible = (X[:, 0] > 0.3) & (X[:, 0] < 0.7)
+    broken = np.column_stack([X[:, 0] <= 0.3, X[:, 0] >= 0.7])
+    model = tell_apart(SHARP.fit(X, feasible), X, feasible, broken)
+    sure = replace(model, parts=model.parts * 20)
+    for tried in (model, sure):
+        for column in tried.score_grad(np.linspace(0, 1, 101)[:, None]):
+            assert np.isfinite(column).all()
