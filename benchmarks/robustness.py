@@ -5,9 +5,10 @@
     python benchmarks/robustness.py --number 1234 --methods edge # one history, in detail
 
 A history is a function of its number alone: a space of 1 to 30 parameters, 1 to 60 experiments (a
-few have up to 200), some of them pending or lost. Kinds take turns, see `KINDS`: clustered,
-duplicated and degenerate designs, values and bounds of extreme scales, random labels, one class,
-mixed, nearly exhausted and constrained spaces. What a kind does not fix is drawn from everything.
+few have up to 200), some of them pending or lost, some failed for a reason. Kinds take turns, see
+`KINDS`: clustered, duplicated and degenerate designs, values and bounds of extreme scales, random
+labels, one class, mixed, nearly exhausted and constrained spaces. What a kind does not fix is drawn
+from everything.
 
 Every method is asked for one or more designs after each history. Counted are
 
@@ -298,6 +299,9 @@ class History:
     asks: tuple[int, ...]  # how many designs at a time
 
 
+REASONS = "", "melted", "bent, cracked", "cracked"
+
+
 def history(number: int) -> History:
     """The history of that number."""
     rng = np.random.default_rng((SALT, number))
@@ -316,12 +320,15 @@ def history(number: int) -> History:
     values, worked = VALUES[parts[2]](X, rng), LABELS[parts[3]](X, rng)
     is_open = rng.random(len(X)) < kind.open_share
     lost = rng.random(len(X)) < 0.3
+    # From a stream of their own: every third history has reasons, and the others stay as they were.
+    why = np.random.default_rng((SALT, number, 1)).choice(REASONS, len(X)).tolist()
+    reasons = why if number % 3 == 0 else [None] * len(X)
     trials = [
         Trial(i, params, Outcome.LOST if lost[i] else Outcome.PENDING)
         if is_open[i]
         else Trial(i, params, Outcome.OK, float(values[i]))
         if worked[i]
-        else Trial(i, params, Outcome.FAILED)
+        else Trial(i, params, Outcome.FAILED, reason=reasons[i])
         for i, params in enumerate(designs)
     ]
     return History(
