@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -62,25 +62,40 @@ def dataset(trials: Sequence[Trial], space: Space, direction: str) -> Dataset:
 
 
 def kinds(reasons: Sequence[str | None]) -> NDArray[np.bool_]:  # (n, k)
-    """Which failures were of which kind, by the reasons that were given for them.
+    """Which failures were of which kind, by the reasons that were given for them, if any.
 
-    Commas, semicolons and colons separate several reasons. Their words count, and neither capitals
-    nor numbers, which often are readings. A reason given once says little and is none. Nor is one
-    whose failures all have a rarer reason as well: in "RuntimeError: it melted" the error is not
-    what tells failures apart.
+    A kind is a reason that was given more than once. Commas and semicolons separate several, and
+    capitals do not matter. Of "RuntimeError: it melted at 310" the whole counts if it was said
+    again, or else "it melted at" without the number, which often is a reading, or else the error.
     """
-    said = [_parts(reason or "") for reason in reasons]
-    recurring = [part for part, n in Counter(chain(*said)).most_common() if n > 1]
-    mask = np.array([[part in parts for part in recurring] for parts in said], dtype=bool)
-    mask = mask.reshape(len(said), len(recurring))  # the most frequent first
-    told = [i for i in range(len(recurring)) if (mask[:, i] & ~mask[:, i + 1 :].any(axis=1)).any()]
-    return mask[:, told[:_MAX_KINDS]]
+    said = [list(_readings(reason or "")) for reason in reasons]
+    n_given = Counter(chain(*(set(chain(*ways)) for ways in said)))
+    chosen = [
+        {next((way for way in ways if n_given[way] > 1), "") for ways in each} for each in said
+    ]
+    recurring = Counter(chain(*chosen)).most_common()
+    names = [kind for kind, n in recurring if kind and n > 1][:_MAX_KINDS]
+    mask = np.array([[name in each for name in names] for each in chosen], dtype=bool)
+    return mask.reshape(len(chosen), len(names))
 
 
-def _parts(reason: str) -> set[str]:
-    """The reasons in a text, as their words."""
-    parts = re.split("[,;:]", reason.casefold())
-    return {" ".join(re.findall(r"[^\W\d_]+", part)) for part in parts} - {""}
+def _readings(text: str) -> Iterator[tuple[str, ...]]:
+    """Each reason in a text as it may be read, from the most particular to the most general."""
+    head = ""
+    for item in re.split("[,;]", text.casefold()):
+        before, colon, reason = item.rpartition(":")
+        head = before if colon else head  # it holds for what follows as well
+        if reason.strip():
+            ways = (
+                f"{head}: {reason}",
+                _without_numbers(f"{head}: {reason}"),
+                _without_numbers(head),
+            )
+            yield tuple(way for way in (" ".join(way.split()) for way in ways) if way)
+
+
+def _without_numbers(text: str) -> str:
+    return " ".join(re.findall(r"\b[^\W\d_]\w*|:", text)).strip(" :")
 
 
 def pending_points(trials: Sequence[Trial], space: Space) -> Array:  # (p, d)
