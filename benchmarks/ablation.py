@@ -1,6 +1,7 @@
 """`edge` with one part changed at a time, on the tuning problems: what is each part worth?
 
     python benchmarks/ablation.py --seeds 2 --budget 100 --jobs 2     # 15 minutes on two cores
+    python benchmarks/ablation.py --variants edge,reasons --seeds 4 --budget 100 --jobs 2
 
 Records are those of `becbo bench`, under benchmarks/results/ablation; a second start continues, and
 `benchmarks/report.py` makes the table of them.
