@@ -152,11 +152,9 @@ evaluations on the speed reducer peaks at {memory:.0f} MB of memory. Both by
 
 # Experiments that have no records yet; removed from here as they are made.
 MISSING = (
-    "a second run of `be-cbo` on the beam; `be-cbo-c` on three problems of the suite highdim;\n"
-    "the suite ackley; the paper's ablations of networks, layers, width and learning rate; all of\n"
-    "them but that of the classifier in more than two dimensions, and more than one run of band\n"
-    "and training. Each takes hours of processor time. `be-cbo` under the honest protocol where\n"
-    "nothing works at first."
+    "the paper's ablations of width and learning rate; all of them but that of the\n"
+    "classifier in more than two dimensions; second runs of the suites highdim and ackley. Each\n"
+    "takes hours of processor time. `be-cbo` under the honest protocol where nothing works at first."
 )
 
 # Said when the code is not the one that `robustness.py` ran with.
