@@ -154,7 +154,8 @@ evaluations on the speed reducer peaks at {memory:.0f} MB of memory. Both by
 MISSING = (
     "the paper's ablations of width and learning rate; all of them but that of the\n"
     "classifier in more than two dimensions; second runs of the suites highdim and ackley. Each\n"
-    "takes hours of processor time. `be-cbo` under the honest protocol where nothing works at first."
+    "takes hours of processor time. `be-cbo` under the honest protocol where nothing works at\n"
+    "first."
 )
 
 # Said when the code is not the one that `robustness.py` ran with.
