@@ -36,6 +36,15 @@ def test_own_problems_have_a_section_of_their_own() -> None:
     )
 
 
+def test_problems_that_one_method_alone_has_run_on_are_left_out_of_a_comparison() -> None:
+    there = [("lsq", "edge"), ("lsq", "cei"), ("townsend", "edge"), ("simionescu", "scbo")]
+    (section,) = sections([record(*run) for run in there])
+    assert (section.problems, section.labels) == (("lsq",), ("edge", "cei"))
+    assert section.horizon == 12
+    (alone,) = sections([record("lsq", "edge"), record("townsend", "edge")])
+    assert alone.problems == ("townsend", "lsq")
+
+
 def test_errors_do_not_count() -> None:
     assert sections([Record(make_run(), error="no number")]) == []
 

@@ -29,6 +29,14 @@ def test_curves_begin_where_all_runs_have_a_value() -> None:
     assert figure.axes[0].lines[1].get_ydata() == [1.0, 1.0]
 
 
+def test_a_panel_without_a_value_says_so() -> None:
+    none, some = np.full((2, 3), np.inf), np.ones((1, 3))
+    panels = [Panel("a", {"edge": none, "cei": none}, 1.0), Panel("b", {"edge": none, "cei": some})]
+    left, right = curves_figure(panels, title="t", value_label="v", focus=True).axes
+    assert [text.get_text() for text in left.texts] == ["nothing worked"]
+    assert not right.texts
+
+
 def test_focus_leaves_the_start_out() -> None:
     curves = np.concatenate([np.full((1, 2), 1e6), np.linspace(3, 1, 18)[None]], axis=1)
     (ax,) = curves_figure(

@@ -123,11 +123,16 @@ def _section(
 ) -> Section | None:
     if not records:
         return None
-    there = list(dict.fromkeys(record.run.label for record in records))
+    runs = [record.run for record in records]
+    methods = {p: {run.label for run in runs if run.problem == p} for p in problems}
+    # With something to compare, a problem that only one method has run on says nothing.
+    least = min(2, max(map(len, methods.values())))
+    names = tuple(p for p in problems if len(methods[p]) >= least)
+    kept = tuple(record for record in records if record.run.problem in names)
+    there = list(dict.fromkeys(record.run.label for record in kept))
     ordered = [label for label in labels if label in there]
     ordered += [label for label in there if label not in labels]
-    names = tuple(p for p in problems if any(record.run.problem == p for record in records))
-    return Section(name, summary, names, tuple(ordered), tuple(records))
+    return Section(name, summary, names, tuple(ordered), kept)
 
 
 def _shows(shown: Section, section: Section) -> bool:

@@ -72,6 +72,10 @@ def curves_figure(
             ax.set_yscale("log")
         if focus:
             _focus(ax, panel)
+        if not any(np.isfinite(curves).any() for curves in panel.curves.values()):
+            ax.text(
+                0.5, 0.6, "nothing worked", transform=ax.transAxes, ha="center", color="#444444"
+            )
         ax.set_title(panel.title, fontsize=11)
         ax.grid(alpha=0.25)
     for ax in axes[::_COLUMNS]:
