@@ -80,7 +80,7 @@ VARIANTS: dict[str, tuple[str, Callable[[], Boundary]]] = {
     ),
     "one-threshold": (
         "C(x) >= 0.5 in few dimensions too, instead of a threshold drawn anew",
-        lambda: edge(band=EdgeProbability(max_dim=0)),
+        lambda: edge(band=EdgeProbability(few=(0.5,))),
     ),
     "every-gain": (
         "improvements below the model's resolution count in few dimensions too",

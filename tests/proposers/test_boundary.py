@@ -9,7 +9,7 @@ import pytest
 
 from becbo import InvalidInput, Optimizer, Real, Space
 from becbo.proposers import build
-from becbo.proposers.boundary import LeastGain
+from becbo.proposers.boundary import LeastGain, SeveralLimits
 from becbo.surrogates.ensemble import DeepEnsemble
 from becbo.surrogates.limits import LimitsModel
 
@@ -87,3 +87,31 @@ def test_reasons_change_proposals_and_one_reason_for_all_does_not() -> None:
 def test_published_methods_take_no_notice_of_reasons(method: str) -> None:
     told = after(("too wide", "too high"), method).ask().params
     assert told == after(None, method).ask().params
+
+
+def unexplained(d: int, n: int = 40) -> Optimizer:
+    """Random designs, half of which break one of two limits; nobody says which."""
+    space = Space([Real(f"x{i}", 0, 1) for i in range(d)])
+    optimizer = Optimizer(space, seed=0)
+    for row in np.random.default_rng(0).random((n, d)):
+        value = None if row[0] > 0.7 or row[1] > 0.7 else -row.sum()
+        optimizer.add(dict(zip(space.names, row, strict=True)), value, failed=value is None)
+    return optimizer
+
+
+@pytest.mark.parametrize(("d", "is_several"), [(3, False), (4, True), (9, True), (10, False)])
+def test_limits_are_worked_out_in_a_moderate_number_of_dimensions(d: int, is_several: bool) -> None:
+    models = unexplained(d).models()
+    assert models is not None
+    assert isinstance(models.classifier, LimitsModel) == is_several
+
+
+def test_too_many_experiments_have_one_classifier() -> None:
+    models = unexplained(4, SeveralLimits().max_points + 1).models()
+    assert models is not None and not isinstance(models.classifier, LimitsModel)
+
+
+def test_an_optimizer_built_again_proposes_the_same_with_limits_worked_out() -> None:
+    first = unexplained(4, 43)  # three experiments after the last checkpoint
+    again = Optimizer(first.space, seed=0, trials=first.trials)
+    assert again.ask().params == first.ask().params

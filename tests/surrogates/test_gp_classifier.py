@@ -297,7 +297,7 @@ def test_points_in_a_row_do_not_make_ep_swing(seed) -> None:
 @pytest.mark.parametrize(("n", "d"), [(12, 1), (40, 2), (60, 6)])
 def test_fit_climbs_to_a_maximum_of_the_evidence(converged, settings_, n, d) -> None:
     X, feasible = disc(n, d)
-    ranges = settings_._ranges(d)
+    ranges = settings_.ranges(d)
     typical = np.log([r.typical for r in ranges])
     precision = np.array([r.spread for r in ranges]) ** -2.0
     limits = np.log([(r.low, r.high) for r in ranges])
@@ -351,7 +351,7 @@ def test_one_class_only_is_believed_nearby_and_doubted_far_away(settings_, label
     X, _ = disc(n, 2)
     model = settings_.fit(X, np.full(n, label))
     assert ((model.score(X)[0] > 0) == label).all()
-    typical = np.log([r.typical for r in settings_._ranges(2)])
+    typical = np.log([r.typical for r in settings_.ranges(2)])
     typical[:-1] -= 0 if label else np.log(n) / 2  # failures alone: as the gaps between them
     np.testing.assert_allclose(model.theta, typical)
     near, far = probability(model, np.vstack([X[:1], X[:1] + 30.0]))

@@ -11,7 +11,7 @@ from becbo.acquisition import ExpectedImprovement, LogExpectedImprovement, Upper
 from becbo.band import DynamicBound, EdgeProbability, Everywhere, MinimumProbability
 from becbo.errors import InvalidInput
 from becbo.proposers.base import Models, Proposal, Proposer, describe, region_of
-from becbo.proposers.boundary import Boundary, LeastGain
+from becbo.proposers.boundary import Boundary, LeastGain, SeveralLimits
 from becbo.proposers.scbo import Scbo
 from becbo.proposers.sobol import Sobol
 from becbo.proposers.svm_cbo import SvmCbo
@@ -57,7 +57,7 @@ def _edge(noisy: bool) -> Boundary:
         band=EdgeProbability(),
         search=BandSearch(),
         least_gain=LeastGain(1.0),
-        by_reason=True,
+        limits=SeveralLimits(),
         is_noisy=noisy,
     )
 

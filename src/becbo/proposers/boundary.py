@@ -17,18 +17,19 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from becbo.acquisition import Acquisition, LogFeasibility, Weighted
-from becbo.band import Band, BandRule
+from becbo.band import MAX_FEW, MAX_MODERATE, Band, BandRule
 from becbo.data import Dataset
 from becbo.proposers.base import Models, Proposal, clock, proposal_of, propose_in_turn
-from becbo.proposers.warm import fit_classifier, fit_regressor
+from becbo.proposers.warm import fit_blame, fit_classifier, fit_regressor
 from becbo.search.first import FirstSuccess
 from becbo.search.goal import Found, Goal, Hints, Search
 from becbo.search.region import Region
 from becbo.space import Array
 from becbo.surrogates.base import FeasibilityModel, Regressor, normal_pdf
 from becbo.surrogates.gp import GaussianProcess
-from becbo.surrogates.gp_classifier import GPClassifier
-from becbo.surrogates.limits import tell_apart
+from becbo.surrogates.gp_classifier import GPClassifier, GPClassifierModel
+from becbo.surrogates.hyper import Range
+from becbo.surrogates.limits import LimitsModel, all_to_blame, tell_apart
 
 _CHUNK = 224  # points evaluated at once: few enough for the processor's cache, twice as fast
 _N_SUCCESSES, _N_FAILURES = 3, 8  # that hint where to look
@@ -54,11 +55,37 @@ class LeastGain:
     """
 
     gain: float = 0.0
-    max_dim: int = 3
+    max_dim: int = MAX_FEW
 
     def __call__(self, d: int) -> float:
         """The gain in d dimensions."""
         return self.gain if d <= self.max_dim else 0.0
+
+
+@dataclass(frozen=True)
+class SeveralLimits:
+    """A classifier for each limit instead of one for all failures, where that is known to help.
+
+    Limits are those that the reasons name. Without reasons they are worked out, in a moderate
+    number of dimensions: in few, one classifier does as well; in many, experiments are too few.
+    """
+
+    classifier: GPClassifier = GPClassifier(lengthscale=Range(1.0, 0.02, 30.0, spread=1.0))
+    max_points: int = 256  # the work grows with the third power
+
+    def __call__(self, whole: GPClassifierModel, data: Dataset) -> GPClassifierModel | LimitsModel:
+        """The limits of the data, or `whole`, the classifier of all failures, as it is."""
+        if data.kinds is not None:
+            told = tell_apart(whole, data.X, data.feasible, data.kinds)
+            if told is not whole:
+                return told
+        n, d = data.X.shape
+        if n > self.max_points or not MAX_FEW < d <= MAX_MODERATE:
+            return whole
+        blame = fit_blame(self.classifier, data)
+        if blame is None:
+            return whole
+        return all_to_blame(whole, blame, self.classifier, data.X, data.feasible)
 
 
 @dataclass(frozen=True)
@@ -73,7 +100,7 @@ class Boundary:
     first: Search = FirstSuccess()  # while nothing has worked
     least_gain: LeastGain = LeastGain()
     is_weighted: bool = False  # maximise C(x) q(x), for an acquisition that is log q(x)
-    by_reason: bool = False  # a GP classifier for each kind of failure that somebody told apart
+    limits: SeveralLimits | None = None  # None: one classifier for all failures
     is_noisy: bool = False  # improve on the best believed value instead of the best seen
 
     def fit(self, data: Dataset, rng: np.random.Generator) -> Models:
@@ -122,9 +149,7 @@ class Boundary:
     def _fit_classifier(self, data: Dataset, rng: np.random.Generator) -> FeasibilityModel:
         if isinstance(self.classifier, GPClassifier):  # the one that can continue from a fit
             model = fit_classifier(self.classifier, data)
-            if self.by_reason and data.kinds is not None:
-                return tell_apart(model, data.X, data.feasible, data.kinds)
-            return model
+            return self.limits(model, data) if self.limits else model
         return self.classifier.fit(data.X, data.feasible, rng)
 
 

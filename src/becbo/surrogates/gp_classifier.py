@@ -67,7 +67,7 @@ class GPClassifier:
         elif n_iterations and not is_one_class:  # one class says nothing about length scales
             subset = balanced_subset(labels, self.max_points)
             evidence = Evidence(X[subset], labels[subset], self, sites[subset])
-            theta = map_estimate(evidence, self._ranges(X.shape[1]), theta, n_iterations)
+            theta = map_estimate(evidence, self.ranges(X.shape[1]), theta, n_iterations)
         K = prior_covariance(theta, X, self.kernel, self.bias)[0]
         return condition(theta, X, expectation_propagation(K, labels, sites), K, self)
 
@@ -77,7 +77,7 @@ class GPClassifier:
         """Hyperparameters (p,) and sites (n, 2) to begin from; new points start without a site."""
         sites = np.zeros((len(X), 2))
         if start is None:
-            return typical_theta(self._ranges(X.shape[1])), sites
+            return typical_theta(self.ranges(X.shape[1])), sites
         sites[: len(start.sites)] = start.sites
         return start.theta, sites
 
@@ -87,11 +87,12 @@ class GPClassifier:
         What works is then smaller than the gaps between failures, so length scales shrink as the
         gaps do. Otherwise the model soon rules out the interior and keeps looking at the bounds.
         """
-        ranges = self._ranges(d)
+        ranges = self.ranges(d)
         lengthscales = [r.scaled(n ** (-1 / d)) for r in ranges[:-1]]
         return typical_theta([*lengthscales, ranges[-1]])
 
-    def _ranges(self, d: int) -> list[Range]:
+    def ranges(self, d: int) -> list[Range]:
+        """Of the hyperparameters: length scales and variance, in d dimensions."""
         factor = np.sqrt(d) if self.scale_with_dim else 1.0
         return [self.lengthscale.scaled(factor)] * (d if self.ard else 1) + [self.scale]
 
@@ -281,14 +282,21 @@ class Evidence:
         self.sites = expectation_propagation(K, self.labels, self.sites)
         mean, variance, L = site_posterior(K, self.sites)
         log_z = tilted_sites(self.labels, mean, variance, self.sites, L)[1]
-        root = np.sqrt(self.sites[:, 0])
-        W = root[:, None] * inverse(L) * root
-        weights = self.sites[:, 1] - W @ (K @ self.sites[:, 1])
-        W -= np.outer(weights, weights)
-        scales = np.broadcast_to(np.exp(theta[:-1]), self.X.shape[1:])
-        by_scale = 0.5 * scale_gradient(self.X, scales, W * dk)
-        by_scale = by_scale if self.settings.ard else by_scale.sum(keepdims=True)
-        return -log_z, np.append(by_scale, 0.5 * np.vdot(W, K))
+        return -log_z, evidence_gradient(theta, self.X, self.sites, K, dk, L, self.settings)
+
+
+def evidence_gradient(
+    theta: Array, X: Array, sites: Array, K: Array, dk: Array, L: Array, settings: GPClassifier
+) -> Array:  # (p,)
+    """d(-log Z) / dtheta, the sites held; K, dk of `prior_covariance`, L of `site_posterior`."""
+    root = np.sqrt(sites[:, 0])
+    W = root[:, None] * inverse(L) * root
+    weights = sites[:, 1] - W @ (K @ sites[:, 1])
+    W -= np.outer(weights, weights)
+    scales = np.broadcast_to(np.exp(theta[:-1]), X.shape[1:])
+    by_scale = 0.5 * scale_gradient(X, scales, W * dk)
+    by_scale = by_scale if settings.ard else by_scale.sum(keepdims=True)
+    return np.append(by_scale, 0.5 * np.vdot(W, K))
 
 
 def condition(

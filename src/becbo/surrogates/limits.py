@@ -1,10 +1,10 @@
 """Several limits at once: a design works where it keeps all of them.
 
 The best design often lies in a corner where limits meet. A single smooth latent function has no
-corners and has to learn them on every scale anew; a limit by itself is smooth. So where failures
-are known to be of different kinds, each kind has a Gaussian process classifier of its own, and C(x)
-is the product of their probabilities. Of the limits that are not named a failure says nothing: an
-experiment ends with the first that breaks.
+corners and has to learn them on every scale anew; a limit by itself is smooth. So each limit has a
+Gaussian process classifier of its own, and C(x) is the product of their probabilities. Which limit
+a failure broke is either known (`tell_apart`) or worked out (`all_to_blame`). Of the limits that
+are not named it says nothing: an experiment ends with the first that breaks.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtr, ndtri_exp
 
 from becbo.surrogates.base import Array, mills, normal_pdf
-from becbo.surrogates.gp_classifier import GPClassifierModel
+from becbo.surrogates.blame import Blame
+from becbo.surrogates.gp_classifier import GPClassifier, GPClassifierModel
 
 Labels = NDArray[np.bool_]
 
@@ -43,6 +44,15 @@ def tell_apart(
     seen = [feasible | group for group in groups]
     parts = [settings.fit(X[rows], feasible[rows], start=start) for rows in seen]
     return LimitsModel(tuple(parts), whole.scales)
+
+
+def all_to_blame(
+    whole: GPClassifierModel, blame: Blame, settings: GPClassifier, X: Array, feasible: Labels
+) -> GPClassifierModel | LimitsModel:
+    """The limits that explain at least one failure; with fewer than two, `whole` is the answer."""
+    models = blame.models(settings, X)
+    parts = [model for model in models if model.latent(X[~feasible])[0].min() < 0]
+    return LimitsModel(tuple(parts), whole.scales) if len(parts) > 1 else whole
 
 
 @dataclass(frozen=True)

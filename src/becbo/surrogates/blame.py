@@ -1,0 +1,200 @@
+"""Which limit did a failure break, if nobody said?
+
+A design works where it keeps all limits, so a failure is the factor 1 - prod_k Phi(g_k(x)) of k
+latent functions: it is enough that one of them explains it. Expectation propagation shares the
+blame among them (R&W section 3.6 with this factor in place of Phi). Limits are interchangeable at
+first, so they start from flat ones, which cost so little that the best of many trials is taken:
+"each of six linear limits on x and log x holds".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, log_ndtr
+
+from becbo.surrogates.base import Array, mills, normal_pdf
+from becbo.surrogates.ensemble import adam
+from becbo.surrogates.gp_classifier import (
+    GPClassifier,
+    GPClassifierModel,
+    condition,
+    evidence_gradient,
+    prior_covariance,
+    site_posterior,
+)
+from becbo.surrogates.hyper import map_estimate, typical_theta
+
+Labels = NDArray[np.bool_]
+
+_N_LIMITS = 6
+_N_STARTS, _N_STEPS, _RATE = 24, 150, 0.2  # of the flat limits, and their training by Adam
+_DECAY = 0.01  # of their weights, in nats per experiment and squared weight
+_LOG_OFFSET = (
+    0.05  # log(x + offset): a quantity that acts by ratios does so from the lower bound on
+)
+_N_TURNS, _N_ITERATIONS = 2, 4  # between blame and hyperparameters; of the latter each time
+_MAX_SWEEPS, _N_BOLD = 40, 15
+_DAMPING = 0.8, 0.5  # in the first _N_BOLD sweeps, and later
+_TOLERANCE = 1e-2  # of a score
+_FAR = 8.0  # scores beyond it are as good as certain
+_MAX_Z = 30.0  # of a cavity, so that a label against all odds does not overflow
+_NEGLIGIBLE = 1e-3  # the effect of a site on a latent of the prior, in standard deviations
+
+
+@dataclass(frozen=True)
+class Blame:
+    """k limits and what each has learned from n experiments."""
+
+    thetas: Array  # (k, p) hyperparameters
+    sites: Array  # (k, n, 2) Gaussian sites; those of a failure that others explain are nearly 0
+
+    def models(self, settings: GPClassifier, X: Array) -> list[GPClassifierModel]:
+        """A classifier for each limit, of the experiments that it has learned from."""
+        models = []
+        for theta, sites in zip(self.thetas, self.sites, strict=True):
+            live = _matters(sites, theta)
+            K = prior_covariance(theta, X[live], settings.kernel, settings.bias)[0]
+            models.append(condition(theta, X[live], sites[live], K, settings))
+        return models
+
+
+def work_out(settings: GPClassifier, X: Array, feasible: Labels) -> Blame | None:
+    """Limits of X (n, d), feasible (n,); None if a single one explains all failures."""
+    kinds = flat_limits(X, feasible)
+    if kinds.shape[1] < 2:
+        return None
+    ranges = settings.ranges(X.shape[1])
+    thetas = np.tile(typical_theta(ranges), (kinds.shape[1], 1))
+    sites = np.zeros((len(thetas), len(X), 2))
+    sites = share(_covariances(settings, thetas, X), feasible, sites, kinds.T)
+    for _ in range(_N_TURNS):
+        sites = share(_covariances(settings, thetas, X), feasible, sites)
+        losses = [_Evidence(settings, X, *limit) for limit in zip(sites, thetas, strict=True)]
+        limits = zip(losses, thetas, strict=True)
+        thetas = np.array([map_estimate(e, ranges, t, _N_ITERATIONS) for e, t in limits])
+    return Blame(thetas, share(_covariances(settings, thetas, X), feasible, sites))
+
+
+def go_on(blame: Blame, settings: GPClassifier, X: Array, feasible: Labels) -> Blame:
+    """The limits after more experiments; X (n, d) begins with those that `blame` is about."""
+    n_new = len(X) - blame.sites.shape[1]
+    sites = np.pad(blame.sites, ((0, 0), (0, n_new), (0, 0)))
+    return Blame(blame.thetas, share(_covariances(settings, blame.thetas, X), feasible, sites))
+
+
+def flat_limits(X: Array, feasible: Labels) -> Labels:  # (n, k)
+    """Which failures were of which kind, by linear limits on x and log x.
+
+    C(x) is the product of logistic functions. All starts are trained at once; they are always the
+    same ones, so that the result depends on the experiments alone.
+    """
+    F = np.vstack(
+        [np.ones(len(X)), 2 * X.T - 1, np.log(X.T + _LOG_OFFSET) - np.log(_LOG_OFFSET) - 1.5]
+    )
+    shape = (_N_STARTS, _N_LIMITS, len(F))
+    weights = np.random.default_rng(0).standard_normal(shape) * 2.0 / np.sqrt(len(F))
+    weights[..., 0] = 1.0 + np.abs(weights[..., 0])  # most designs keep most limits
+    theta = weights.ravel()
+    weights, grad = theta.reshape(shape), np.empty_like(theta)
+
+    def fill() -> bool:
+        slope = _slope(weights @ F, feasible) @ F.T
+        grad[:] = (slope + _DECAY * weights).ravel() / len(X)
+        return True
+
+    adam(theta, grad, fill, _RATE, _N_STEPS)
+    margins = weights @ F  # (starts, k, n)
+    loss = _loss(margins, feasible) + 0.5 * _DECAY * (weights**2).sum(axis=(1, 2))
+    broken = margins[np.argmin(loss)].argmin(axis=0)
+    kinds = ~feasible[:, None] & (broken[:, None] == np.arange(_N_LIMITS))
+    return np.asarray(kinds[:, kinds.any(axis=0)])
+
+
+def _loss(margins: Array, feasible: Labels) -> Array:  # (s, k, n) -> (s,)
+    """-log likelihood, with log C = -sum softplus(-margin)."""
+    log_c = -np.logaddexp(0.0, -margins).sum(axis=1)
+    fails = np.log(np.maximum(-np.expm1(log_c), 1e-300))
+    return np.asarray(-np.where(feasible, log_c, fails).sum(axis=1))
+
+
+def _slope(margins: Array, feasible: Labels) -> Array:  # (s, k, n) -> (s, k, n)
+    """d loss / d margin."""
+    log_c = -np.logaddexp(0.0, -margins).sum(axis=1)
+    odds = 1.0 / np.maximum(np.expm1(-log_c), 1e-9)
+    return np.asarray(expit(-margins) * np.where(feasible, -1.0, odds)[:, None])
+
+
+def share(K: Array, feasible: Labels, sites: Array, kinds: Labels | None = None) -> Array:
+    """Sites (k, n, 2) of expectation propagation, from `sites`; K (k, n, n) prior covariances.
+
+    `kinds` (k, n) says which failures each limit is to blame for; without it they share the blame.
+    """
+    last = np.full(sites.shape[:2], np.inf)
+    for sweep in range(_MAX_SWEEPS):
+        moments = [site_posterior(*limit)[:2] for limit in zip(K, sites, strict=True)]
+        mean, variance = np.array(moments).swapaxes(0, 1)
+        variance = np.maximum(variance, 1e-12)
+        score = np.clip(mean / np.sqrt(1 + variance), -_FAR, _FAR)
+        if np.abs(score - last).max() < _TOLERANCE:
+            break
+        last = score
+        new = shared_sites(feasible, mean, variance, sites, kinds)
+        sites = sites + _DAMPING[sweep >= _N_BOLD] * (new - sites)
+    return sites
+
+
+def shared_sites(
+    feasible: Labels, mean: Array, variance: Array, sites: Array, kinds: Labels | None
+) -> Array:
+    """Sites (k, n, 2) that match the moments of Phi(g_k), or of 1 - P Phi(g_k) for a failure.
+
+    P is the probability that the other limits hold. As in `tilted_sites`, the moments follow from
+    the slope and curvature of log Z, here of Z = 1 - P Phi(z).
+    """
+    tau, nu = sites[..., 0], sites[..., 1]
+    cavity_var = 1.0 / np.maximum(1.0 / variance - tau, 1e-300)
+    cavity_mean = cavity_var * (mean / variance - nu)
+    norm = np.sqrt(1.0 + cavity_var)
+    z = np.clip(cavity_mean / norm, -_MAX_Z, _MAX_Z)
+    log_p = log_ndtr(z)
+    if kinds is None:
+        others = log_p.sum(axis=0) - log_p
+    else:
+        others = np.where(kinds, 0.0, -np.inf)
+    works = mills(z)
+    fails = -np.exp(others) * normal_pdf(z) / np.maximum(-np.expm1(others + log_p), 1e-300)
+    slope = np.where(feasible, works, fails)  # d log Z / dz
+    # Where the other limits may explain a failure, log Z can be convex: then no precision.
+    curvature = np.maximum(slope * (slope + z), 0.0) / (1.0 + cavity_var)
+    shrink = np.maximum(1.0 - cavity_var * curvature, 1e-12)
+    new_nu = (slope / norm + cavity_mean * curvature) / shrink
+    return np.stack([curvature / shrink, new_nu], axis=-1)
+
+
+class _Evidence:
+    """theta -> (-log Z, gradient) of one limit, its sites held."""
+
+    def __init__(self, settings: GPClassifier, X: Array, sites: Array, theta: Array) -> None:
+        live = _matters(sites, theta)
+        self.settings, self.X, self.sites = settings, X[live], sites[live]
+
+    def __call__(self, theta: Array) -> tuple[float, Array]:
+        K, dk = prior_covariance(theta, self.X, self.settings.kernel, self.settings.bias)
+        mean, _, L = site_posterior(K, self.sites)
+        value = np.log(np.diagonal(L)).sum() - 0.5 * self.sites[:, 1] @ mean
+        return float(value), evidence_gradient(theta, self.X, self.sites, K, dk, L, self.settings)
+
+
+def _covariances(settings: GPClassifier, thetas: Array, X: Array) -> Array:  # (k, n, n)
+    return np.array([prior_covariance(t, X, settings.kernel, settings.bias)[0] for t in thetas])
+
+
+def _matters(sites: Array, theta: Array) -> Labels:  # (n, 2) -> (n,)
+    """Which experiments have taught this limit anything."""
+    spread = np.exp(0.5 * theta[-1])
+    return np.asarray(
+        (sites[:, 0] * spread**2 > _NEGLIGIBLE) | (np.abs(sites[:, 1]) * spread > _NEGLIGIBLE)
+    )
