@@ -38,7 +38,7 @@ from becbo.bench.summary import (
 from becbo.bench.table import Table
 from becbo.problems import TUNING
 from becbo.proposers import PAPER_GP_CLASSIFIER, build
-from becbo.proposers.boundary import Boundary, LeastGain
+from becbo.proposers.boundary import Boundary, LeastGain, SeveralLimits
 from becbo.search.constrained import BandSearch
 from becbo.surrogates.gp_classifier import GPClassifier
 from becbo.surrogates.hyper import fixed
@@ -60,19 +60,32 @@ def plain_priors() -> Boundary:
         whole,
         regressor=replace(whole.regressor, scale_with_dim=False),
         classifier=GPClassifier(scale_with_dim=False),
+        limits=limits(scale_with_dim=False),
     )
+
+
+def limits(**changes: Any) -> SeveralLimits:
+    """Limits told apart by classifiers with other settings."""
+    usual = SeveralLimits()
+    return replace(usual, classifier=replace(usual.classifier, **changes))
+
+
+def single(**changes: Any) -> Boundary:
+    """One classifier for all failures, and with it C(x) >= 0.5 from four dimensions on."""
+    return edge(limits=None, band=EdgeProbability(moderate=0.5), **changes)
 
 
 # label: (what is changed, the method)
 VARIANTS: dict[str, tuple[str, Callable[[], Boundary]]] = {
     "edge": ("nothing", edge),
+    "single": ("one classifier for all failures, C(x) >= 0.5 in four to nine dimensions", single),
     "forgiving": (
         "the classifier may overrule labels (latent variance 100 instead of 1e8)",
-        lambda: edge(classifier=GPClassifier(scale=fixed(1e2))),
+        lambda: edge(classifier=GPClassifier(scale=fixed(1e2)), limits=limits(scale=fixed(1e2))),
     ),
     "isotropic": (
-        "the paper's GP classifier: RBF, one length scale, no priors",
-        lambda: edge(classifier=PAPER_GP_CLASSIFIER),
+        "the paper's GP classifier, one for all failures: RBF, one length scale, no priors",
+        lambda: single(classifier=PAPER_GP_CLASSIFIER),
     ),
     "weighted": (
         "maximise C(x) EI(x) instead of EI(x) where C(x) is large enough",

@@ -11,7 +11,6 @@ from scipy.special import ndtr, ndtri
 from becbo.errors import InvalidInput
 from becbo.surrogates.base import Array, FeasibilityModel, LatentModel, normal_pdf
 
-
 MAX_FEW, MAX_MODERATE = 3, 9  # dimensions
 
 

@@ -101,7 +101,7 @@ def unexplained(d: int, n: int = 40) -> Optimizer:
 
 @pytest.mark.parametrize(("d", "is_several"), [(3, False), (4, True), (9, True), (10, False)])
 def test_limits_are_worked_out_in_a_moderate_number_of_dimensions(d: int, is_several: bool) -> None:
-    models = unexplained(d).models()
+    models = unexplained(d, 80).models()
     assert models is not None
     assert isinstance(models.classifier, LimitsModel) == is_several
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from gradients import numeric_gradient
 from scipy.integrate import quad
+from scipy.special import log_ndtr
 from scipy.stats import norm
 
 from becbo.surrogates import blame
@@ -117,16 +118,16 @@ def test_flat_limits_find_which_of_two_was_broken(seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_corner_is_known_better_than_by_one_classifier(seed):
-    X, feasible, _ = corner(80, seed=seed)
+    X, feasible, _ = corner(120, seed=seed)
     whole = GPClassifier().fit(X, feasible)
     found = blame.work_out(SETTINGS, X, feasible)
     model = all_to_blame(whole, found, SETTINGS, X, feasible)
     assert isinstance(model, LimitsModel)
     P = np.random.default_rng(5).random((4000, 4))
     P[:, :2] = [0.6, 0.7] + 0.15 * (2 * P[:, :2] - 1)
-    works = (P[:, :2] <= [0.6, 0.7]).all(axis=1)
-    right = [np.mean((m.score(P)[0] > 0) == works) for m in (whole, model)]
-    assert right[1] > right[0]
+    works = np.where((P[:, :2] <= [0.6, 0.7]).all(axis=1), 1.0, -1.0)
+    log_loss = [-log_ndtr(works * m.score(P)[0]).mean() for m in (whole, model)]
+    assert log_loss[1] < 0.8 * log_loss[0]
 
 
 def test_successes_are_believed_and_failures_explained_by_some_limit():
@@ -135,19 +136,6 @@ def test_successes_are_believed_and_failures_explained_by_some_limit():
     means = np.array([model.latent(X)[0] for model in found.models(SETTINGS, X)])
     assert (means[:, feasible] > 0).all()
     assert (means[:, ~feasible].min(axis=0) < 0).mean() > 0.95
-
-
-def test_more_experiments_go_on_from_what_was_found():
-    X, feasible, _ = corner(80)
-    early = blame.work_out(SETTINGS, X[:70], feasible[:70])
-    same = blame.go_on(early, SETTINGS, X[:70], feasible[:70])
-    P = np.random.default_rng(1).random((50, 4))
-    for a, b in zip(early.models(SETTINGS, X[:70]), same.models(SETTINGS, X[:70]), strict=True):
-        np.testing.assert_allclose(a.score(P)[0], b.score(P)[0], atol=0.1)
-    later = blame.go_on(early, SETTINGS, X, feasible)
-    assert later.sites.shape == (len(early.thetas), 80, 2)
-    means = np.array([m.latent(X[70:])[0] for m in later.models(SETTINGS, X)]).min(axis=0)
-    np.testing.assert_array_equal(means > 0, feasible[70:])
 
 
 def test_one_kind_of_failure_is_one_limit():

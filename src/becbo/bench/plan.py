@@ -188,9 +188,14 @@ SUITES: dict[str, Suite] = {
             "ablation-width",
             "neurons per layer, as a factor of log2(d), in networks of 2 hidden layers",
             PAPER,
-            _sweep(
-                "width",
-                {str(f): {"width_factor": f, "n_layers": 3} for f in (16, 32, 64, 128, 256)},
+            tuple(
+                # 64 is the paper's factor: the network of 2 hidden layers in the suite above.
+                Variant(
+                    "be-cbo-hidden-2" if factor == 64 else f"be-cbo-width-{factor}",
+                    "be-cbo",
+                    {"n_layers": 3} if factor == 64 else {"width_factor": factor, "n_layers": 3},
+                )
+                for factor in (16, 32, 64, 128, 256)
             ),
         ),
         Suite(

@@ -20,12 +20,13 @@ from becbo.acquisition import Acquisition, LogFeasibility, Weighted
 from becbo.band import MAX_FEW, MAX_MODERATE, Band, BandRule
 from becbo.data import Dataset
 from becbo.proposers.base import Models, Proposal, clock, proposal_of, propose_in_turn
-from becbo.proposers.warm import fit_blame, fit_classifier, fit_regressor
+from becbo.proposers.warm import fit_classifier, fit_regressor
 from becbo.search.first import FirstSuccess
 from becbo.search.goal import Found, Goal, Hints, Search
 from becbo.search.region import Region
 from becbo.space import Array
 from becbo.surrogates.base import FeasibilityModel, Regressor, normal_pdf
+from becbo.surrogates.blame import work_out
 from becbo.surrogates.gp import GaussianProcess
 from becbo.surrogates.gp_classifier import GPClassifier, GPClassifierModel
 from becbo.surrogates.hyper import Range
@@ -82,7 +83,8 @@ class SeveralLimits:
         n, d = data.X.shape
         if n > self.max_points or not MAX_FEW < d <= MAX_MODERATE:
             return whole
-        blame = fit_blame(self.classifier, data)
+        # Anew for every proposal: blame that was worked out earlier repeats its mistakes.
+        blame = work_out(self.classifier, data.X, data.feasible)
         if blame is None:
             return whole
         return all_to_blame(whole, blame, self.classifier, data.X, data.feasible)

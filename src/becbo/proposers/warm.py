@@ -14,7 +14,6 @@ import numpy as np
 
 from becbo.data import Dataset
 from becbo.space import Array
-from becbo.surrogates.blame import Blame, go_on, work_out
 from becbo.surrogates.gp import GaussianProcess, GPModel
 from becbo.surrogates.gp_classifier import GPClassifier, GPClassifierModel
 
@@ -50,15 +49,6 @@ def fit_classifier(settings: GPClassifier, data: Dataset) -> GPClassifierModel:
     return settings.fit(data.X, data.feasible, start=start)
 
 
-def fit_blame(settings: GPClassifier, data: Dataset) -> Blame | None:
-    """Which limits explain the failures, or None if there are not several to be seen."""
-    head = data.head(checkpoint(len(data.X)))
-    if not 0 < head.n_feasible < len(head.X):
-        return None
-    early = _early_blame(settings, head.X.tobytes(), head.y.tobytes())
-    return early and go_on(early, settings, data.X, data.feasible)
-
-
 @lru_cache(maxsize=4)  # a model of 1000 experiments holds 8 MB
 def _early_regressor(
     settings: GaussianProcess, transform: Transform, X: bytes, y: bytes
@@ -71,12 +61,6 @@ def _early_regressor(
 def _early_classifier(settings: GPClassifier, X: bytes, y: bytes) -> GPClassifierModel:
     data = _thawed(X, y)
     return settings.fit(data.X, data.feasible)
-
-
-@lru_cache(maxsize=4)
-def _early_blame(settings: GPClassifier, X: bytes, y: bytes) -> Blame | None:
-    data = _thawed(X, y)
-    return work_out(settings, data.X, data.feasible)
 
 
 def _thawed(X: bytes, y: bytes) -> Dataset:

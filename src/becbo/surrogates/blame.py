@@ -26,6 +26,7 @@ from becbo.surrogates.gp_classifier import (
     site_posterior,
 )
 from becbo.surrogates.hyper import map_estimate, typical_theta
+from becbo.surrogates.linalg import cholesky, forward
 
 Labels = NDArray[np.bool_]
 
@@ -35,12 +36,12 @@ _DECAY = 0.01  # of their weights, in nats per experiment and squared weight
 _LOG_OFFSET = (
     0.05  # log(x + offset): a quantity that acts by ratios does so from the lower bound on
 )
-_N_TURNS, _N_ITERATIONS = 2, 4  # between blame and hyperparameters; of the latter each time
-_MAX_SWEEPS, _N_BOLD = 40, 15
-_DAMPING = 0.8, 0.5  # in the first _N_BOLD sweeps, and later
-_TOLERANCE = 1e-2  # of a score
+_N_ITERATIONS = 6  # of the hyperparameters
+_MAX_SWEEPS, _DAMPING = 25, 0.5
+_TOLERANCE = 2e-2  # of a score
 _FAR = 8.0  # scores beyond it are as good as certain
 _MAX_Z = 30.0  # of a cavity, so that a label against all odds does not overflow
+_MIN_VARIANCE = 1e-12
 _NEGLIGIBLE = 1e-3  # the effect of a site on a latent of the prior, in standard deviations
 
 
@@ -55,7 +56,7 @@ class Blame:
         """A classifier for each limit, of the experiments that it has learned from."""
         models = []
         for theta, sites in zip(self.thetas, self.sites, strict=True):
-            live = _matters(sites, theta)
+            live = _matters(sites, np.exp(theta[-1]))
             K = prior_covariance(theta, X[live], settings.kernel, settings.bias)[0]
             models.append(condition(theta, X[live], sites[live], K, settings))
         return models
@@ -68,21 +69,13 @@ def work_out(settings: GPClassifier, X: Array, feasible: Labels) -> Blame | None
         return None
     ranges = settings.ranges(X.shape[1])
     thetas = np.tile(typical_theta(ranges), (kinds.shape[1], 1))
-    sites = np.zeros((len(thetas), len(X), 2))
-    sites = share(_covariances(settings, thetas, X), feasible, sites, kinds.T)
-    for _ in range(_N_TURNS):
-        sites = share(_covariances(settings, thetas, X), feasible, sites)
-        losses = [_Evidence(settings, X, *limit) for limit in zip(sites, thetas, strict=True)]
-        limits = zip(losses, thetas, strict=True)
-        thetas = np.array([map_estimate(e, ranges, t, _N_ITERATIONS) for e, t in limits])
+    nothing = np.zeros((len(thetas), len(X), 2))
+    K = _covariances(settings, thetas, X)
+    sites = share(K, feasible, share(K, feasible, nothing, kinds.T))
+    losses = [_Evidence(settings, X, *limit) for limit in zip(sites, thetas, strict=True)]
+    limits = zip(losses, thetas, strict=True)
+    thetas = np.array([map_estimate(e, ranges, t, _N_ITERATIONS) for e, t in limits])
     return Blame(thetas, share(_covariances(settings, thetas, X), feasible, sites))
-
-
-def go_on(blame: Blame, settings: GPClassifier, X: Array, feasible: Labels) -> Blame:
-    """The limits after more experiments; X (n, d) begins with those that `blame` is about."""
-    n_new = len(X) - blame.sites.shape[1]
-    sites = np.pad(blame.sites, ((0, 0), (0, n_new), (0, 0)))
-    return Blame(blame.thetas, share(_covariances(settings, blame.thetas, X), feasible, sites))
 
 
 def flat_limits(X: Array, feasible: Labels) -> Labels:  # (n, k)
@@ -133,17 +126,29 @@ def share(K: Array, feasible: Labels, sites: Array, kinds: Labels | None = None)
     `kinds` (k, n) says which failures each limit is to blame for; without it they share the blame.
     """
     last = np.full(sites.shape[:2], np.inf)
-    for sweep in range(_MAX_SWEEPS):
-        moments = [site_posterior(*limit)[:2] for limit in zip(K, sites, strict=True)]
+    for _ in range(_MAX_SWEEPS):
+        moments = [_marginals(*limit) for limit in zip(K, sites, strict=True)]
         mean, variance = np.array(moments).swapaxes(0, 1)
-        variance = np.maximum(variance, 1e-12)
         score = np.clip(mean / np.sqrt(1 + variance), -_FAR, _FAR)
         if np.abs(score - last).max() < _TOLERANCE:
             break
         last = score
-        new = shared_sites(feasible, mean, variance, sites, kinds)
-        sites = sites + _DAMPING[sweep >= _N_BOLD] * (new - sites)
+        sites = sites + _DAMPING * (shared_sites(feasible, mean, variance, sites, kinds) - sites)
     return sites
+
+
+def _marginals(K: Array, sites: Array) -> tuple[Array, Array]:  # (n,), (n,)
+    """`site_posterior` from the sites that matter, about half of them: twice as fast."""
+    live = _matters(sites, K[0, 0])
+    if not live.any():  # before the first sweep
+        return np.zeros(len(K)), np.diagonal(K)
+    root, nu = np.sqrt(sites[live, 0]), sites[live, 1]
+    K_live = K[live]
+    B = root[:, None] * K_live[:, live] * root
+    B.flat[:: len(B) + 1] += 1.0
+    V = forward(cholesky(B), root[:, None] * K_live)
+    mean = nu @ K_live - (V[:, live] @ nu) @ V
+    return mean, np.maximum(np.diagonal(K) - np.einsum("ij,ij->j", V, V), _MIN_VARIANCE)
 
 
 def shared_sites(
@@ -178,7 +183,7 @@ class _Evidence:
     """theta -> (-log Z, gradient) of one limit, its sites held."""
 
     def __init__(self, settings: GPClassifier, X: Array, sites: Array, theta: Array) -> None:
-        live = _matters(sites, theta)
+        live = _matters(sites, np.exp(theta[-1]))
         self.settings, self.X, self.sites = settings, X[live], sites[live]
 
     def __call__(self, theta: Array) -> tuple[float, Array]:
@@ -192,9 +197,9 @@ def _covariances(settings: GPClassifier, thetas: Array, X: Array) -> Array:  # (
     return np.array([prior_covariance(t, X, settings.kernel, settings.bias)[0] for t in thetas])
 
 
-def _matters(sites: Array, theta: Array) -> Labels:  # (n, 2) -> (n,)
-    """Which experiments have taught this limit anything."""
-    spread = np.exp(0.5 * theta[-1])
+def _matters(sites: Array, variance: float) -> Labels:  # (n, 2) -> (n,)
+    """Which experiments have taught a latent of that variance anything."""
+    spread = np.sqrt(variance)
     return np.asarray(
         (sites[:, 0] * spread**2 > _NEGLIGIBLE) | (np.abs(sites[:, 1]) * spread > _NEGLIGIBLE)
     )
