@@ -106,7 +106,7 @@ METHODS: dict[str, Method] = {
     for method in (
         Method(
             "edge",
-            "the default: log EI where an interpolating GP classifier says the design may work",
+            "the default: log EI where GP classifiers, one for each limit, say the design may work",
             "this project",
             _edge,
         ),
