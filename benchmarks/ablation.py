@@ -23,7 +23,7 @@ import numpy as np
 from rich.progress import track
 
 from becbo.acquisition import ExpectedImprovement
-from becbo.band import EdgeProbability, Everywhere, MinimumProbability
+from becbo.band import EdgeProbability, Everywhere
 from becbo.bench.plan import N_INITIAL, Run
 from becbo.bench.records import Record, missing, read, write
 from becbo.bench.run import execute, need
@@ -54,9 +54,8 @@ def edge(**changes: Any) -> Boundary:
 
 
 def single(**changes: Any) -> Boundary:
-    """One classifier for all failures, and with it C(x) >= 0.5 from four dimensions on."""
-    parts = {"limits": None, "band": EdgeProbability(moderate=0.5), **changes}
-    return edge(**parts)
+    """One classifier for all failures."""
+    return edge(limits=None, **changes)
 
 
 def plain_priors() -> Boundary:
@@ -72,7 +71,7 @@ def plain_priors() -> Boundary:
 VARIANTS: dict[str, tuple[str, Callable[[], Boundary]]] = {
     "edge": ("nothing", edge),
     "reasons": ("nothing, but failures come with the first limit they broke", edge),
-    "single": ("one classifier for all failures, C(x) >= 0.5 from four dimensions on", single),
+    "single": ("one classifier for all failures in four to nine dimensions too", single),
     "forgiving": (
         "the classifier may overrule labels (latent variance 100 instead of 1e8)",
         lambda: single(classifier=GPClassifier(scale=fixed(1e2))),
@@ -87,7 +86,7 @@ VARIANTS: dict[str, tuple[str, Callable[[], Boundary]]] = {
     ),
     "one-threshold": (
         "C(x) >= 0.5 in few dimensions too, instead of a threshold drawn anew",
-        lambda: single(band=MinimumProbability(0.5)),
+        lambda: single(band=EdgeProbability(max_dim=0)),
     ),
     "every-gain": (
         "improvements below the model's resolution count in few dimensions too",

@@ -258,7 +258,7 @@ class Conformance:
         found = proposal.found[0]
         models = proposer.fit(data, np.random.default_rng(3))
         band = proposer.band
-        thresholds = band.few if isinstance(band, EdgeProbability) else [None]
+        thresholds = band.p_drawn if isinstance(band, EdgeProbability) else [None]
         bands = [band if p is None else MinimumProbability(p) for p in thresholds]
         slacks = [float(b.slack(models.classifier, found.x[None])[0]) for b in bands]
         assert min(abs(found.slack - slack) for slack in slacks) < 1e-9

@@ -11,8 +11,6 @@ from scipy.special import ndtr, ndtri
 from becbo.errors import InvalidInput
 from becbo.surrogates.base import Array, FeasibilityModel, LatentModel, normal_pdf
 
-MAX_FEW, MAX_MODERATE = 3, 9  # dimensions
-
 
 class Band(Protocol):
     """Where one search may go."""
@@ -106,23 +104,19 @@ class Everywhere(_Fixed):
 
 @dataclass(frozen=True)
 class EdgeProbability:
-    """C(x) >= p, with p by the number of dimensions d.
+    """C(x) >= p with p drawn anew for each proposal in few dimensions, fixed in many.
 
-    In few dimensions it is drawn anew for each proposal: optimistic draws find other feasible
-    lobes, which two- and three-dimensional problems have and can afford to look for. In a moderate
-    number, limits are told apart (`SeveralLimits`), and the product of their probabilities is too
-    sure of itself where a search looks for its maximum. In many, caution costs more than failures.
+    Optimistic draws find other feasible lobes, which two- and three-dimensional problems have
+    and can afford to look for; in more dimensions they only cost failures.
     """
 
-    few: tuple[float, ...] = (0.1, 0.25, 0.5, 0.75)  # d <= 3: one of them
-    moderate: float = 0.75  # d <= 9
-    many: float = 0.5
+    p: float = 0.5
+    p_drawn: tuple[float, ...] = (0.1, 0.25, 0.5, 0.75)
+    max_dim: int = 3
 
     def draw(self, d: int, rng: np.random.Generator) -> Band:
         """A `MinimumProbability` for the next proposal."""
-        if d <= MAX_FEW:
-            return MinimumProbability(float(rng.choice(self.few)))
-        return MinimumProbability(self.moderate if d <= MAX_MODERATE else self.many)
+        return MinimumProbability(float(rng.choice(self.p_drawn)) if d <= self.max_dim else self.p)
 
 
 def _latent(model: FeasibilityModel) -> LatentModel:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from becbo.acquisition import Acquisition, LogFeasibility, Weighted
-from becbo.band import MAX_FEW, MAX_MODERATE, Band, BandRule
+from becbo.band import Band, BandRule
 from becbo.data import Dataset
 from becbo.proposers.base import Models, Proposal, clock, proposal_of, propose_in_turn
 from becbo.proposers.warm import fit_classifier, fit_regressor
@@ -56,7 +56,7 @@ class LeastGain:
     """
 
     gain: float = 0.0
-    max_dim: int = MAX_FEW
+    max_dim: int = 3
 
     def __call__(self, d: int) -> float:
         """The gain in d dimensions."""
@@ -72,6 +72,8 @@ class SeveralLimits:
     """
 
     classifier: GPClassifier = GPClassifier(lengthscale=Range(1.0, 0.02, 30.0, spread=1.0))
+    min_dim: int = 4
+    max_dim: int = 9
     max_points: int = 256  # the work grows with the third power
 
     def __call__(self, whole: GPClassifierModel, data: Dataset) -> GPClassifierModel | LimitsModel:
@@ -81,7 +83,7 @@ class SeveralLimits:
             if told is not whole:
                 return told
         n, d = data.X.shape
-        if n > self.max_points or not MAX_FEW < d <= MAX_MODERATE:
+        if n > self.max_points or not self.min_dim <= d <= self.max_dim:
             return whole
         # Anew for every proposal: blame that was worked out earlier repeats its mistakes.
         blame = work_out(self.classifier, data.X, data.feasible)
