@@ -7,9 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from becbo import InvalidInput, Optimizer, Real, Space
+from becbo import Categorical, InvalidInput, Optimizer, Real, Space
 from becbo.proposers import build
 from becbo.proposers.boundary import LeastGain, SeveralLimits
+from becbo.space import Parameter
+from becbo.surrogates.base import FeasibilityModel
 from becbo.surrogates.ensemble import DeepEnsemble
 from becbo.surrogates.limits import LimitsModel
 
@@ -89,29 +91,67 @@ def test_published_methods_take_no_notice_of_reasons(method: str) -> None:
     assert told == after(None, method).ask().params
 
 
-def unexplained(d: int, n: int = 40) -> Optimizer:
-    """Random designs, half of which break one of two limits; nobody says which."""
-    space = Space([Real(f"x{i}", 0, 1) for i in range(d)])
+def random_designs(
+    d: int, n: int, reasons: tuple[str, str] | None = None, n_choices: int = 0
+) -> Optimizer:
+    """Random designs, half of which break one of two limits."""
+    reals: list[Parameter] = [Real(f"x{i}", 0, 1) for i in range(d)]
+    choice = [Categorical("choice", list(range(n_choices)))] if n_choices else []
+    space = Space(reals + choice)
     optimizer = Optimizer(space, seed=0)
-    for row in np.random.default_rng(0).random((n, d)):
-        value = None if row[0] > 0.7 or row[1] > 0.7 else -row.sum()
-        optimizer.add(dict(zip(space.names, row, strict=True)), value, failed=value is None)
+    rng = np.random.default_rng(0)
+    for row in rng.random((n, d)):
+        chosen = rng.integers(n_choices, size=len(choice)).tolist() if choice else []
+        params = dict(zip(space.names, [*row, *chosen], strict=True))
+        if row[0] > 0.7 or row[1] > 0.7:
+            optimizer.add(params, failed=reasons[row[0] > 0.7] if reasons else True)
+        else:
+            optimizer.add(params, -row.sum())
     return optimizer
 
 
-@pytest.mark.parametrize(("d", "is_several"), [(3, False), (4, True), (9, True), (10, False)])
-def test_limits_are_worked_out_in_a_moderate_number_of_dimensions(d: int, is_several: bool) -> None:
-    models = unexplained(d, 80).models()
+def classifier_of(optimizer: Optimizer) -> FeasibilityModel:
+    models = optimizer.models()
     assert models is not None
-    assert isinstance(models.classifier, LimitsModel) == is_several
+    return models.classifier
 
 
-def test_too_many_experiments_have_one_classifier() -> None:
-    models = unexplained(4, SeveralLimits().max_points + 1).models()
-    assert models is not None and not isinstance(models.classifier, LimitsModel)
+@pytest.mark.parametrize(
+    ("d", "n_choices", "is_several"),
+    [(3, 0, False), (4, 0, True), (9, 0, True), (10, 0, False), (4, 3, True), (4, 6, False)],
+)
+def test_limits_are_worked_out_for_a_moderate_number_of_inputs(
+    d: int, n_choices: int, is_several: bool
+) -> None:
+    classifier = classifier_of(random_designs(d, 80, n_choices=n_choices))
+    assert isinstance(classifier, LimitsModel) == is_several
 
 
-def test_an_optimizer_built_again_proposes_the_same_with_limits_worked_out() -> None:
-    first = unexplained(4, 43)  # three experiments after the last checkpoint
-    again = Optimizer(first.space, seed=0, trials=first.trials)
-    assert again.ask().params == first.ask().params
+def test_after_many_experiments_there_is_one_classifier() -> None:
+    n = SeveralLimits().max_points
+    assert isinstance(classifier_of(random_designs(4, n)), LimitsModel)
+    assert not isinstance(classifier_of(random_designs(4, n + 1)), LimitsModel)
+
+
+def test_reasons_for_few_failures_do_not_hide_the_other_limits() -> None:
+    optimizer = random_designs(4, 60)
+    failed = [t for t in optimizer.trials if t.value is None]
+    said = [replace(t, reason="hot") if t in failed[:2] else t for t in optimizer.trials]
+    few = classifier_of(Optimizer(optimizer.space, seed=0, trials=said))
+    assert isinstance(few, LimitsModel) and not few.is_told
+    most = classifier_of(random_designs(4, 60, ("too wide", "too high")))
+    assert isinstance(most, LimitsModel) and most.is_told
+
+
+def test_nothing_is_worked_out_while_nothing_works() -> None:
+    optimizer = Optimizer(Space([Real(f"x{i}", 0, 1) for i in range(4)]), seed=0)
+    for row in np.random.default_rng(0).random((30, 4)):
+        optimizer.add({f"x{i}": x for i, x in enumerate(row)}, failed=True)
+    assert not isinstance(classifier_of(optimizer), LimitsModel)
+
+
+@pytest.mark.parametrize(("d", "chance"), [(4, 0.75), (10, 0.5)])
+def test_limits_that_were_worked_out_are_believed_with_doubt(d: int, chance: float) -> None:
+    optimizer = random_designs(d, 60)
+    believed = optimizer.ask().believed
+    assert believed is not None and chance - 0.01 < believed.p_feasible < chance + 0.15

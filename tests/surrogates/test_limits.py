@@ -133,17 +133,3 @@ def test_far_inside_and_far_outside_scores_stay_finite():
     for tried in (model, sure):
         for column in tried.score_grad(np.linspace(0, 1, 101)[:, None]):
             assert np.isfinite(column).all()
-
-
-def test_doubt_lowers_the_chance_and_nothing_else():
-    model = limits_of(MILD)
-    doubting = replace(model, doubt=0.674)
-    P = np.random.default_rng(7).random((40, 2))
-    u, w, du, dw = model.score_grad(P)
-    for ours, expected in zip(doubting.score_grad(P), (u - 0.674, w, du, dw), strict=True):
-        np.testing.assert_allclose(ours, expected)
-    np.testing.assert_allclose(doubting.score(P)[0], u - 0.674)
-    low, high = doubting.band(P)
-    C = ndtr(u - 0.674)
-    assert ((low <= C) & (C <= high)).all()
-    assert doubting.believe(P[:2]).doubt == 0.674

@@ -26,7 +26,6 @@ from becbo.search.goal import Found, Goal, Hints, Search
 from becbo.search.region import Region
 from becbo.space import Array
 from becbo.surrogates.base import FeasibilityModel, Regressor, normal_pdf
-from becbo.surrogates.blame import work_out
 from becbo.surrogates.gp import GaussianProcess
 from becbo.surrogates.gp_classifier import GPClassifier, GPClassifierModel
 from becbo.surrogates.hyper import Range
@@ -67,29 +66,46 @@ class LeastGain:
 class SeveralLimits:
     """A classifier for each limit instead of one for all failures, where that is known to help.
 
-    Limits are those that the reasons name. Without reasons they are worked out, in a moderate
-    number of dimensions: in few, one classifier does as well; in many, experiments are too few.
+    Limits are those that reasons name. Where they are silent on most failures, limits are worked
+    out, for a moderate number of inputs: with few of them one classifier does better, with many
+    there are too few experiments; and not for ever, because the work grows with the third power.
     """
 
     classifier: GPClassifier = GPClassifier(lengthscale=Range(1.0, 0.02, 30.0, spread=1.0))
-    min_dim: int = 4
-    max_dim: int = 9
-    max_points: int = 256  # the work grows with the third power
+    min_inputs: int = 4  # columns of X: a choice among three has three
+    max_inputs: int = 9
+    max_points: int = 100
+    doubt: float = 0.674  # in a score: while limits are worked out, 75 % is taken as 50 %
 
     def __call__(self, whole: GPClassifierModel, data: Dataset) -> GPClassifierModel | LimitsModel:
         """The limits of the data, or `whole`, the classifier of all failures, as it is."""
-        if data.kinds is not None:
+        can_work_out = self.can_work_out(data)
+        if data.kinds is not None and not (can_work_out and _are_few(data.kinds, data.feasible)):
             told = tell_apart(whole, data.X, data.feasible, data.kinds)
             if told is not whole:
                 return told
+        if not can_work_out:
+            return whole
+        return all_to_blame(whole, self.classifier, data.X, data.feasible)
+
+    def can_work_out(self, data: Dataset) -> bool:
+        """Whether limits are worked out, if reasons do not tell them apart."""
         n, d = data.X.shape
-        if n > self.max_points or not self.min_dim <= d <= self.max_dim:
-            return whole
-        # Anew for every proposal: blame that was worked out earlier repeats its mistakes.
-        blame = work_out(self.classifier, data.X, data.feasible)
-        if blame is None:
-            return whole
-        return all_to_blame(whole, blame, self.classifier, data.X, data.feasible)
+        is_moderate = self.min_inputs <= d <= self.max_inputs and n <= self.max_points
+        return bool(is_moderate and 0 < data.n_feasible < n)
+
+    def doubt_of(self, classifier: FeasibilityModel, data: Dataset) -> float:
+        """How much of its score a search should not believe: it looks for too much promise.
+
+        Also while only one limit has been seen, because there may be others.
+        """
+        is_told = isinstance(classifier, LimitsModel) and classifier.is_told
+        return self.doubt if self.can_work_out(data) and not is_told else 0.0
+
+
+def _are_few(kinds: NDArray[np.bool_], feasible: NDArray[np.bool_]) -> bool:
+    """Whether less than half of the failures are of any kind."""
+    return bool(2 * kinds.any(axis=1).sum() < (~feasible).sum())
 
 
 @dataclass(frozen=True)
@@ -147,7 +163,8 @@ class Boundary:
         acquisition = self.acquisition(regressor, target)
         if self.is_weighted:
             acquisition = Weighted(acquisition, classifier)
-        goal = banded_goal(acquisition, band, classifier)
+        doubt = self.limits.doubt_of(classifier, data) if self.limits else 0.0
+        goal = banded_goal(acquisition, band, classifier, doubt)
         return self.search.maximise(goal, region, clues, rng)
 
     def _fit_classifier(self, data: Dataset, rng: np.random.Generator) -> FeasibilityModel:
@@ -187,18 +204,20 @@ def hints(data: Dataset, models: Models) -> Hints:
     return Hints(best, failures, scales)
 
 
-def banded_goal(acquisition: Acquisition, band: Band, classifier: FeasibilityModel) -> Goal:
-    """Maximise the acquisition inside the band."""
+def banded_goal(
+    acquisition: Acquisition, band: Band, classifier: FeasibilityModel, doubt: float = 0.0
+) -> Goal:
+    """Maximise the acquisition inside the band, as deep inside as there is doubt."""
 
     def values(X: Array) -> tuple[Array, Array]:
         chunks = [X[i : i + _CHUNK] for i in range(0, len(X), _CHUNK)]
         a = np.concatenate([acquisition.values(x) for x in chunks])
-        return a, np.concatenate([band.slack(classifier, x) for x in chunks])
+        return a, np.concatenate([band.slack(classifier, x) - doubt for x in chunks])
 
     def values_grad(X: Array) -> tuple[Array, Array, Array, Array]:
         a, da = acquisition.values_grad(X)
         g, dg = band.slack_grad(classifier, X)
-        return a, g, da, dg
+        return a, g - doubt, da, dg
 
     return Goal(values, values_grad, lambda X: _edge(classifier, X))
 

@@ -9,7 +9,7 @@ first, so they start from flat ones, which cost so little that the best of many 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,56 +26,36 @@ from becbo.surrogates.gp_classifier import (
     site_posterior,
 )
 from becbo.surrogates.hyper import map_estimate, typical_theta
-from becbo.surrogates.linalg import cholesky, forward
 
 Labels = NDArray[np.bool_]
 
 _N_LIMITS = 6
 _N_STARTS, _N_STEPS, _RATE = 24, 150, 0.2  # of the flat limits, and their training by Adam
-_DECAY = 0.01  # of their weights, in nats per experiment and squared weight
-_LOG_OFFSET = (
-    0.05  # log(x + offset): a quantity that acts by ratios does so from the lower bound on
-)
+_DECAY = 0.01  # of their weights: nats per half squared weight, against the whole likelihood
+# Limits are linear in log(x + offset) too: quantities that act by ratios do so from a bound on.
+_LOG_OFFSET = 0.05
 _N_ITERATIONS = 6  # of the hyperparameters
-_MAX_SWEEPS, _DAMPING = 25, 0.5
+_MAX_SWEEPS, _DAMPING = 25, 0.5  # a budget: scores seldom change sides in later sweeps
 _TOLERANCE = 2e-2  # of a score
 _FAR = 8.0  # scores beyond it are as good as certain
 _MAX_Z = 30.0  # of a cavity, so that a label against all odds does not overflow
 _MIN_VARIANCE = 1e-12
-_NEGLIGIBLE = 1e-3  # the effect of a site on a latent of the prior, in standard deviations
 
 
-@dataclass(frozen=True)
-class Blame:
-    """k limits and what each has learned from n experiments."""
-
-    thetas: Array  # (k, p) hyperparameters
-    sites: Array  # (k, n, 2) Gaussian sites; those of a failure that others explain are nearly 0
-
-    def models(self, settings: GPClassifier, X: Array) -> list[GPClassifierModel]:
-        """A classifier for each limit, of the experiments that it has learned from."""
-        models = []
-        for theta, sites in zip(self.thetas, self.sites, strict=True):
-            live = _matters(sites, np.exp(theta[-1]))
-            K = prior_covariance(theta, X[live], settings.kernel, settings.bias)[0]
-            models.append(condition(theta, X[live], sites[live], K, settings))
-        return models
-
-
-def work_out(settings: GPClassifier, X: Array, feasible: Labels) -> Blame | None:
-    """Limits of X (n, d), feasible (n,); None if a single one explains all failures."""
+def work_out(settings: GPClassifier, X: Array, feasible: Labels) -> list[GPClassifierModel]:
+    """A classifier for each limit that may explain failures; X (n, d), feasible (n,)."""
     kinds = flat_limits(X, feasible)
-    if kinds.shape[1] < 2:
-        return None
     ranges = settings.ranges(X.shape[1])
     thetas = np.tile(typical_theta(ranges), (kinds.shape[1], 1))
     nothing = np.zeros((len(thetas), len(X), 2))
     K = _covariances(settings, thetas, X)
     sites = share(K, feasible, share(K, feasible, nothing, kinds.T))
-    losses = [_Evidence(settings, X, *limit) for limit in zip(sites, thetas, strict=True)]
+    losses = [partial(_loss_of_limit, settings, X, limit) for limit in sites]
     limits = zip(losses, thetas, strict=True)
-    thetas = np.array([map_estimate(e, ranges, t, _N_ITERATIONS) for e, t in limits])
-    return Blame(thetas, share(_covariances(settings, thetas, X), feasible, sites))
+    thetas = np.array([map_estimate(loss, ranges, t, _N_ITERATIONS) for loss, t in limits])
+    K = _covariances(settings, thetas, X)
+    learned = zip(thetas, share(K, feasible, sites), K, strict=True)
+    return [condition(theta, X, limit, prior, settings) for theta, limit, prior in learned]
 
 
 def flat_limits(X: Array, feasible: Labels) -> Labels:  # (n, k)
@@ -127,28 +107,15 @@ def share(K: Array, feasible: Labels, sites: Array, kinds: Labels | None = None)
     """
     last = np.full(sites.shape[:2], np.inf)
     for _ in range(_MAX_SWEEPS):
-        moments = [_marginals(*limit) for limit in zip(K, sites, strict=True)]
+        moments = [site_posterior(*limit)[:2] for limit in zip(K, sites, strict=True)]
         mean, variance = np.array(moments).swapaxes(0, 1)
+        variance = np.maximum(variance, _MIN_VARIANCE)
         score = np.clip(mean / np.sqrt(1 + variance), -_FAR, _FAR)
         if np.abs(score - last).max() < _TOLERANCE:
             break
         last = score
         sites = sites + _DAMPING * (shared_sites(feasible, mean, variance, sites, kinds) - sites)
     return sites
-
-
-def _marginals(K: Array, sites: Array) -> tuple[Array, Array]:  # (n,), (n,)
-    """`site_posterior` from the sites that matter, about half of them: twice as fast."""
-    live = _matters(sites, K[0, 0])
-    if not live.any():  # before the first sweep
-        return np.zeros(len(K)), np.diagonal(K)
-    root, nu = np.sqrt(sites[live, 0]), sites[live, 1]
-    K_live = K[live]
-    B = root[:, None] * K_live[:, live] * root
-    B.flat[:: len(B) + 1] += 1.0
-    V = forward(cholesky(B), root[:, None] * K_live)
-    mean = nu @ K_live - (V[:, live] @ nu) @ V
-    return mean, np.maximum(np.diagonal(K) - np.einsum("ij,ij->j", V, V), _MIN_VARIANCE)
 
 
 def shared_sites(
@@ -164,6 +131,7 @@ def shared_sites(
     cavity_mean = cavity_var * (mean / variance - nu)
     norm = np.sqrt(1.0 + cavity_var)
     z = np.clip(cavity_mean / norm, -_MAX_Z, _MAX_Z)
+    cavity_mean = z * norm
     log_p = log_ndtr(z)
     if kinds is None:
         others = log_p.sum(axis=0) - log_p
@@ -179,27 +147,15 @@ def shared_sites(
     return np.stack([curvature / shrink, new_nu], axis=-1)
 
 
-class _Evidence:
-    """theta -> (-log Z, gradient) of one limit, its sites held."""
-
-    def __init__(self, settings: GPClassifier, X: Array, sites: Array, theta: Array) -> None:
-        live = _matters(sites, np.exp(theta[-1]))
-        self.settings, self.X, self.sites = settings, X[live], sites[live]
-
-    def __call__(self, theta: Array) -> tuple[float, Array]:
-        K, dk = prior_covariance(theta, self.X, self.settings.kernel, self.settings.bias)
-        mean, _, L = site_posterior(K, self.sites)
-        value = np.log(np.diagonal(L)).sum() - 0.5 * self.sites[:, 1] @ mean
-        return float(value), evidence_gradient(theta, self.X, self.sites, K, dk, L, self.settings)
+def _loss_of_limit(
+    settings: GPClassifier, X: Array, sites: Array, theta: Array
+) -> tuple[float, Array]:
+    """-log Z of one limit up to a constant, its sites held, and the gradient by theta."""
+    K, dk = prior_covariance(theta, X, settings.kernel, settings.bias)
+    mean, _, L = site_posterior(K, sites)
+    value = float(np.log(np.diagonal(L)).sum() - 0.5 * sites[:, 1] @ mean)
+    return value, evidence_gradient(theta, X, sites, K, dk, L, settings)
 
 
 def _covariances(settings: GPClassifier, thetas: Array, X: Array) -> Array:  # (k, n, n)
     return np.array([prior_covariance(t, X, settings.kernel, settings.bias)[0] for t in thetas])
-
-
-def _matters(sites: Array, variance: float) -> Labels:  # (n, 2) -> (n,)
-    """Which experiments have taught a latent of that variance anything."""
-    spread = np.sqrt(variance)
-    return np.asarray(
-        (sites[:, 0] * spread**2 > _NEGLIGIBLE) | (np.abs(sites[:, 1]) * spread > _NEGLIGIBLE)
-    )

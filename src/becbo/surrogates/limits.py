@@ -13,17 +13,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
+from scipy.special import log_ndtr, ndtr, ndtri_exp
 
 from becbo.surrogates.base import Array, mills, normal_pdf
-from becbo.surrogates.blame import Blame
+from becbo.surrogates.blame import work_out
 from becbo.surrogates.gp_classifier import GPClassifier, GPClassifierModel
 
 Labels = NDArray[np.bool_]
 
 _N_ITERATIONS = 6  # of each limit's hyperparameters, from those of all failures together
 _NO_SITES = np.zeros((0, 2))
-_DOUBT = 0.674  # of limits that were worked out, in a score: what they call 75 % is taken as 50 %
 _LOG_SURE = -1e-300  # the closest log C comes to 0, so that its probit stays finite
 _TINY = 1e-300
 
@@ -48,15 +47,15 @@ def tell_apart(
 
 
 def all_to_blame(
-    whole: GPClassifierModel, blame: Blame, settings: GPClassifier, X: Array, feasible: Labels
+    whole: GPClassifierModel, settings: GPClassifier, X: Array, feasible: Labels
 ) -> GPClassifierModel | LimitsModel:
-    """The limits that explain at least one failure; with fewer than two, `whole` is the answer.
+    """The limits that explain the failures if nobody said why; needs both successes and failures.
 
-    A search looks for the place where they promise too much, so what they say is discounted.
+    With fewer than two that explain any, `whole`, the classifier of all failures, is the answer.
     """
-    models = blame.models(settings, X)
-    parts = [model for model in models if model.latent(X[~feasible])[0].min() < 0]
-    return LimitsModel(tuple(parts), whole.scales, _DOUBT) if len(parts) > 1 else whole
+    limits = work_out(settings, X, feasible)
+    parts = [limit for limit in limits if limit.latent(X[~feasible])[0].min() < 0]
+    return LimitsModel(tuple(parts), whole.scales, is_told=False) if len(parts) > 1 else whole
 
 
 @dataclass(frozen=True)
@@ -65,12 +64,12 @@ class LimitsModel:
 
     parts: tuple[GPClassifierModel, ...]
     scales: Array  # (d,) length scales of all failures together
-    doubt: float = 0.0  # subtracted from the score of the product
+    is_told: bool = True  # whether reasons told the limits apart
 
     def score(self, X: Array) -> tuple[Array, Array]:  # (m, d) -> (m,), (m,)
         """Score u with C = Phi(u), and spread w: the standard deviation of a product."""
         U, W = np.array([part.score(X) for part in self.parts]).swapaxes(0, 1)
-        return _joint_score(U) - self.doubt, _joint_spread(ndtr(U), W)
+        return _joint_score(U), _joint_spread(ndtr(U), W)
 
     def score_grad(self, X: Array) -> tuple[Array, Array, Array, Array]:
         """u (m,), w (m,) and their input gradients (m, d), (m, d)."""
@@ -86,12 +85,12 @@ class LimitsModel:
         both = (dsquares / np.maximum(squares, _TINY)[..., None]).sum(axis=0)
         growth = squares.prod(axis=0)[:, None] * both - (C**2).prod(axis=0)[:, None] * 2 * by_log_c
         dw = np.divide(growth, 2 * w[:, None], where=w[:, None] > 0, out=np.zeros_like(growth))
-        return u - self.doubt, w, du, dw
+        return u, w, du, dw
 
     def band(self, X: Array) -> tuple[Array, Array]:  # (m,), (m,)
         """C if the latents of all limits were one standard deviation lower, or higher."""
         low, high = np.array([part.band(X) for part in self.parts]).prod(axis=0)
-        return ndtr(ndtri(low) - self.doubt), ndtr(ndtri(high) - self.doubt)
+        return low, high
 
     def believe(self, X: Array) -> LimitsModel:
         """The model after seeing what it expects at pending points X."""
