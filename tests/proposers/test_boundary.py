@@ -104,7 +104,7 @@ def random_designs(
         chosen = rng.integers(n_choices, size=len(choice)).tolist() if choice else []
         params = dict(zip(space.names, [*row, *chosen], strict=True))
         if row[0] > 0.7 or row[1] > 0.7:
-            optimizer.add(params, failed=reasons[row[0] > 0.7] if reasons else True)
+            optimizer.add(params, failed=reasons[int(row[0] > 0.7)] if reasons else True)
         else:
             optimizer.add(params, -row.sum())
     return optimizer
