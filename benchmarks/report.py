@@ -152,10 +152,9 @@ evaluations on the speed reducer peaks at {memory:.0f} MB of memory. Both by
 
 # Experiments that have no records yet; removed from here as they are made.
 MISSING = (
-    "the paper's ablations of width and learning rate; all of them but that of the\n"
-    "classifier in more than two dimensions; second runs of the suites highdim and ackley. Each\n"
-    "takes hours of processor time. `be-cbo` under the honest protocol where nothing works at\n"
-    "first."
+    "the paper's ablations, but for that of the classifier, in more than two dimensions;\n"
+    "second runs of the suites highdim and ackley; `be-cbo` under the honest protocol where nothing\n"
+    "works at first. Each takes hours of processor time."
 )
 
 # Said when the code is not the one that `robustness.py` ran with.
