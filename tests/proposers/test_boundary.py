@@ -155,3 +155,11 @@ def test_limits_that_were_worked_out_are_believed_with_doubt(d: int, chance: flo
     optimizer = random_designs(d, 60)
     believed = optimizer.ask().believed
     assert believed is not None and chance - 0.01 < believed.p_feasible < chance + 0.15
+
+
+def test_with_a_limited_risk_no_limits_are_worked_out_and_reasons_still_count() -> None:
+    for reasons in (None, ("too wide", "too high")):
+        trials = random_designs(4, 60, reasons).trials
+        space = random_designs(4, 1).space
+        classifier = classifier_of(Optimizer(space, seed=0, trials=trials, risk=0.2))
+        assert isinstance(classifier, LimitsModel) == (reasons is not None)

@@ -75,7 +75,7 @@ def _root(
 def demo(
     evaluations: Annotated[int, typer.Option(min=1, help="How many designs to try.")] = 60,
     # Of the seeds 0 to 7 the one with the median result: neither luck nor bad luck.
-    seed: Annotated[int, typer.Option(min=0, help="Another seed, another run.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed, another run.")] = 7,
     problem: Annotated[
         str, typer.Option(help="What to optimise: a name from `becbo problems`.")
     ] = "welded_beam",

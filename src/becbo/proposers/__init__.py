@@ -220,7 +220,11 @@ def _at_most(risk: float, method: str, proposer: Proposer) -> Boundary:
         raise InvalidInput(
             f"risk {risk!r} must lie between 0 and 1: the chance of failure you accept per proposal"
         )
-    return replace(proposer, band=MinimumProbability(1 - float(risk)))
+    careful = replace(proposer, band=MinimumProbability(1 - float(risk)))
+    if careful.limits is None:
+        return careful
+    # Limits that were worked out are too sure of themselves for a promise; reasons count.
+    return replace(careful, limits=replace(careful.limits, max_points=0))
 
 
 def _planned(proposer: Proposer, budget: int | None, n_initial: int | None) -> Proposer:
