@@ -80,10 +80,10 @@ random designs take is the worst to expect.
 ### What each part is worth
 
 `python benchmarks/ablation.py`: `edge` with one part changed, on the {n_tuning} problems of the
-suite `tuning`; {n_ablation} runs of 100 evaluations. Differences, on the same seeds, are to `edge` or to
-"single", as the third column says, and positive where the change does harm. Limits are worked out
-for four to nine inputs, which 14 of the problems have; on the others "single" is `edge`. What the
-parts do: [why it works](../docs/why-it-works.md).
+suite `tuning`; {n_ablation} runs of 100 evaluations. Differences, on the same seeds, are to `edge`
+or to "single", as the third column says, and positive where the change does harm. Limits are
+worked out for four to nine inputs, which 14 of the problems have; on the others "single" is `edge`.
+What the parts do: [why it works](../docs/why-it-works.md).
 
 {ablation}
 
