@@ -186,7 +186,7 @@ SUITES: dict[str, Suite] = {
         ),
         Suite(
             "ablation-width",
-            "neurons per layer, as a factor of log2(d), with 2 hidden layers; be-cbo-hidden-2 has 64",
+            "neurons per layer, as a factor of log2(d), 2 hidden layers; be-cbo-hidden-2 has 64",
             PAPER,
             tuple(
                 # 64 is the paper's factor: the network of 2 hidden layers in the suite above.
