@@ -64,11 +64,11 @@ class LeastGain:
 
 @dataclass(frozen=True)
 class SeveralLimits:
-    """A classifier for each limit instead of one for all failures, where that is known to help.
+    """A classifier for each limit instead of one for all failures.
 
     Limits are those that reasons name. Where they are silent on most failures, limits are worked
     out, for a moderate number of inputs: with few of them one classifier does better, with many
-    there are too few experiments; and not for ever, because the work grows with the third power.
+    nothing was gained; and not for ever, because the work grows with the third power.
     """
 
     classifier: GPClassifier = GPClassifier(lengthscale=Range(1.0, 0.02, 30.0, spread=1.0))
