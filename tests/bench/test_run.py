@@ -33,10 +33,13 @@ def test_reasons_are_told_only_when_asked_for(monkeypatch: pytest.MonkeyPatch) -
     run = make_run("welded_beam", "edge", budget=15)
     execute(run)
     assert not any(isinstance(reason, str) for reason in said)
-    said.clear()
-    execute(run, says_why=True)
     names = {f"violated: {name}" for name in get("welded_beam").constraints}
+    said.clear()
+    execute(run, told="first")
     assert {reason for reason in said if reason} <= names and any(said)
+    said.clear()
+    execute(run, told="all")
+    assert not {reason for reason in said if reason} <= names  # lists
 
 
 def test_a_record_tells_the_whole_run() -> None:

@@ -75,11 +75,39 @@ def test_every_label_is_kept():
     np.testing.assert_array_equal(model.score(X)[0] > 0, feasible)
 
 
-def test_a_limit_learns_from_all_successes_and_its_own_failures():
+def first_only(broken):
+    """Which limit each design breaks first."""
+    return broken & (broken.cumsum(axis=1) == 1)
+
+
+def test_of_a_single_reason_the_other_limits_learn_nothing():
     X, feasible, broken = corner()
-    model = limits_of()
-    for part, own in zip(model.parts, broken.T, strict=True):
+    kinds = first_only(broken)
+    model = tell_apart(SHARP.fit(X, feasible), X, feasible, kinds)
+    for part, own in zip(model.parts, kinds.T, strict=True):
         np.testing.assert_array_equal(part.X, X[feasible | own])
+
+
+def test_several_reasons_are_a_complete_list():
+    X = np.random.default_rng(0).random((60, 3))
+    broken = X > [0.5, 0.6, 0.7]
+    feasible, is_list = ~broken.any(axis=1), broken.sum(axis=1) > 1
+    model = tell_apart(SHARP.fit(X, feasible), X, feasible, broken)
+    for part, own in zip(model.parts, broken.T, strict=True):
+        rows = feasible | own | is_list
+        np.testing.assert_array_equal(part.X, X[rows])
+        np.testing.assert_array_equal(part.latent(X[rows])[0] < 0, own[rows])
+
+
+def test_before_the_first_success_lists_tell_where_to_look():
+    X, feasible, broken = corner(60)
+    X, feasible, broken = X[~feasible], feasible[~feasible], broken[~feasible]
+    whole = SHARP.fit(X, feasible)
+    P = np.random.default_rng(1).random((500, 2))
+    works = (P <= [0.6, 0.7]).all(axis=1)
+    model = tell_apart(whole, X, feasible, broken)
+    assert model.score(P)[0][works].min() > np.median(model.score(P)[0][~works])
+    assert whole.score(P)[0][works].min() < np.median(whole.score(P)[0][~works])
 
 
 def test_failures_of_no_kind_are_one_more():
@@ -93,7 +121,7 @@ def test_failures_of_no_kind_are_one_more():
 def test_without_kinds_to_tell_apart_nothing_changes(case):
     X, feasible, broken = corner()
     if case == "nothing worked":
-        X, feasible, broken = X[~feasible], feasible[~feasible], broken[~feasible]
+        X, feasible, broken = X[~feasible], feasible[~feasible], first_only(broken[~feasible])
     if case == "nothing failed":
         X, feasible, broken = X[feasible], feasible[feasible], broken[feasible]
     kinds = {"one kind": ~feasible[:, None], "nothing worked": broken}

@@ -63,11 +63,11 @@ def initial_design(problem: Problem, seed: int, protocol: str) -> Start:
     )
 
 
-def execute(run: Run, proposer: Proposer | None = None, says_why: bool = False) -> Record:
+def execute(run: Run, proposer: Proposer | None = None, told: str = "nothing") -> Record:
     """One optimisation as a record; `proposer` takes the place of the run's method.
 
-    Methods are compared on failures without a reason. With `says_why`, a failure comes with the
-    name of the first limit that it broke.
+    Methods are compared on failures without a reason: they are `told` "nothing". Otherwise they
+    are told the "first" limit that a failure broke, or "all" of them.
     """
     begin = time.perf_counter()
     problem = get(run.problem)
@@ -75,16 +75,16 @@ def execute(run: Run, proposer: Proposer | None = None, says_why: bool = False) 
     optimizer = Optimizer(problem.space, method=method, seed=run.seed, n_initial=N_INITIAL)
     start = initial_design(problem, run.seed, run.protocol)
     for params in start.params[: run.budget]:
-        value, why = _result(problem, params)
-        optimizer.add(params, value, failed=value is None and (why if says_why else True))
+        value, why = _result(problem, params, told)
+        optimizer.add(params, value, failed=value is None and (why or True))
     journal = _Journal()
     while len(optimizer.trials) < run.budget:
         asked = time.thread_time()  # runs share the machine with others: processor time is fair
         trial = optimizer.ask()
         journal.note(trial.number, optimizer.proposal, time.thread_time() - asked)
-        value, why = _result(problem, trial.params)
+        value, why = _result(problem, trial.params, told)
         if value is None:
-            optimizer.fail(trial, why if says_why else None)
+            optimizer.fail(trial, why)
         else:
             optimizer.tell(trial, value)
     trials = optimizer.trials
@@ -261,12 +261,15 @@ class _Journal:
         return Searches(names, codes, tuple(self.bound_broken), tuple(self.fallback))
 
 
-def _result(problem: Problem, params: Mapping[str, Any]) -> tuple[float | None, str]:
-    """One experiment: its value, or None and the first limit that it broke."""
+def _result(
+    problem: Problem, params: Mapping[str, Any], told: str = "nothing"
+) -> tuple[float | None, str | None]:
+    """One experiment: its value, or None and what is told of the limits that it broke."""
     try:
-        return problem(params), ""
+        return problem(params), None
     except Infeasible as failure:
-        return None, failure.reason.split(",")[0]
+        first = failure.reason.split(",")[0]
+        return None, {"nothing": None, "first": first, "all": failure.reason}[told]
 
 
 def _rounded(value: Any, digits: int) -> Any:

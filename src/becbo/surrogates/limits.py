@@ -3,8 +3,7 @@
 The best design often lies in a corner where limits meet. A single smooth latent function has no
 corners and has to learn them on every scale anew; a limit by itself is smooth. So each limit has a
 Gaussian process classifier of its own, and C(x) is the product of their probabilities. Which limit
-a failure broke is either known (`tell_apart`) or worked out (`all_to_blame`). Of the limits that
-are not named it says nothing: an experiment ends with the first that breaks.
+a failure broke is either known (`tell_apart`) or worked out (`all_to_blame`).
 """
 
 from __future__ import annotations
@@ -33,17 +32,35 @@ def tell_apart(
     """A classifier for each kind of failure, given the one that makes no difference.
 
     X (n, d), feasible (n,), kinds (n, k): which failures were of which kind. Failures of no kind
-    are one more. With one kind only, or no success to learn from, `whole` is the answer.
+    are one more. With one kind only, or nothing that kept a limit, `whole` is the answer.
     """
     others = ~feasible & ~kinds.any(axis=1)
     groups = [*kinds.T, others] if others.any() else [*kinds.T]
-    if len(groups) < 2 or not feasible.any():
+    kept = _kept_the_rest(feasible, kinds)
+    if len(groups) < 2 or not kept.any():
         return whole
     settings = replace(whole.settings, n_warm_iterations=_N_ITERATIONS)
     start = replace(whole, sites=_NO_SITES)
-    seen = [feasible | group for group in groups]
-    parts = [settings.fit(X[rows], feasible[rows], start=start) for rows in seen]
+    seen = [kept | group for group in groups]
+    parts = [
+        settings.fit(X[rows], ~group[rows], start=start)
+        for rows, group in zip(seen, groups, strict=True)
+    ]
     return LimitsModel(tuple(parts), whole.scales)
+
+
+def _kept_the_rest(feasible: Labels, kinds: Labels) -> Labels:  # (n,), (n, k) -> (n,)
+    """Which experiments kept every limit that they do not name.
+
+    Several reasons for one failure are a list of what was wrong, and taken to be complete. Of a
+    single reason nobody knows: an experiment often ends with the first limit that breaks. While
+    nothing has worked, lists tell that single reasons are complete too: without that, there may be
+    no design that kept a limit, and all failures look alike.
+    """
+    is_list = kinds.sum(axis=1) > 1
+    if is_list.any() and not feasible.any():
+        return np.asarray(kinds.any(axis=1))
+    return feasible | is_list
 
 
 def all_to_blame(
