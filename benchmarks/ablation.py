@@ -9,8 +9,8 @@ What reasons are worth while nothing has worked, on other problems (5 minutes):
         --protocol honest --out benchmarks/results/reasons \
         --problems spring,speed_reducer,rolling_bearing,planetary_gear,batch_plant
 
-Records are those of `becbo bench`, under benchmarks/results/ablation unless said otherwise; a second
-start continues, and `benchmarks/report.py` makes tables of them.
+Records are those of `becbo bench`, under benchmarks/results/ablation unless said otherwise; a
+second start continues, and `benchmarks/report.py` makes tables of them.
 """
 
 from __future__ import annotations

@@ -60,7 +60,10 @@ Value = Annotated[
 ]
 Failed = Annotated[bool, typer.Option("--failed", help="This design does not work.")]
 Lost = Annotated[bool, typer.Option("--lost", help="Power cut, broken sensor: says nothing.")]
-Reason = Annotated[str, typer.Option(help="Why it failed or was lost.", show_default=False)]
+Reason = Annotated[
+    str,
+    typer.Option(help="Why it did not work: all reasons, with commas.", show_default=False),
+]
 Note = Annotated[str | None, typer.Option(help="Anything worth keeping.", show_default=False)]
 
 
@@ -257,7 +260,7 @@ def add(
         ),
     ],
     failed: Failed = False,
-    reason: Annotated[str, typer.Option(help="Why it failed.", show_default=False)] = "",
+    reason: Reason = "",
     note: Annotated[str, typer.Option(help="Anything worth keeping.", show_default=False)] = "",
     file: File = FILE,
     campaign: Name = None,

@@ -60,7 +60,7 @@ def _kept_the_rest(feasible: Labels, kinds: Labels) -> Labels:  # (n,), (n, k) -
     is_list = kinds.sum(axis=1) > 1
     if is_list.any() and not feasible.any():
         return np.asarray(kinds.any(axis=1))
-    return feasible | is_list
+    return np.asarray(feasible | is_list)
 
 
 def all_to_blame(
