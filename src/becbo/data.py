@@ -67,6 +67,7 @@ def kinds(reasons: Sequence[str | None]) -> NDArray[np.bool_]:  # (n, k)
     A kind is a reason that was given more than once. Commas and semicolons separate several, and
     capitals do not matter. Of "RuntimeError: it melted at 310" the whole counts if it was said
     again, or else "it melted at" without the number, which often is a reading, or else the error.
+    Reasons that always come together are one kind.
     """
     said = [list(_readings(reason or "")) for reason in reasons]
     n_given = Counter(chain(*(set(chain(*ways)) for ways in said)))
@@ -74,9 +75,9 @@ def kinds(reasons: Sequence[str | None]) -> NDArray[np.bool_]:  # (n, k)
         {next((way for way in ways if n_given[way] > 1), "") for ways in each} for each in said
     ]
     recurring = Counter(chain(*chosen)).most_common()
-    names = [kind for kind, n in recurring if kind and n > 1][:_MAX_KINDS]
-    mask = np.array([[name in each for name in names] for each in chosen], dtype=bool)
-    return mask.reshape(len(chosen), len(names))
+    columns = [tuple(kind in each for each in chosen) for kind, n in recurring if kind and n > 1]
+    apart = list(dict.fromkeys(columns))[:_MAX_KINDS]
+    return np.array(apart, dtype=bool).reshape(len(apart), len(chosen)).T
 
 
 def _readings(text: str) -> Iterator[tuple[str, ...]]:

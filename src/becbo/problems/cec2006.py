@@ -31,9 +31,9 @@ def _g01_slacks(X: Array) -> dict[str, Array]:
         "x10 by x1": 8 * x1 - x10,
         "x11 by x2": 8 * x2 - x11,
         "x12 by x3": 8 * x3 - x12,
-        "x10 by x4, x5": 2 * x4 + x5 - x10,
-        "x11 by x6, x7": 2 * x6 + x7 - x11,
-        "x12 by x8, x9": 2 * x8 + x9 - x12,
+        "x10 by x4 and x5": 2 * x4 + x5 - x10,
+        "x11 by x6 and x7": 2 * x6 + x7 - x11,
+        "x12 by x8 and x9": 2 * x8 + x9 - x12,
     }
 
 
@@ -184,16 +184,16 @@ def _g18_slacks(X: Array) -> dict[str, Array]:
         "length of 3-4": 1 - x3**2 - x4**2,
         "length of 9": 1 - x9**2,
         "length of 5-6": 1 - x5**2 - x6**2,
-        "length of 1-2, 9": 1 - x1**2 - (x2 - x9) ** 2,
-        "length of 1-2, 5-6": 1 - (x1 - x5) ** 2 - (x2 - x6) ** 2,
-        "length of 1-2, 7-8": 1 - (x1 - x7) ** 2 - (x2 - x8) ** 2,
-        "length of 3-4, 5-6": 1 - (x3 - x5) ** 2 - (x4 - x6) ** 2,
-        "length of 3-4, 7-8": 1 - (x3 - x7) ** 2 - (x4 - x8) ** 2,
-        "length of 7-8, 9": 1 - x7**2 - (x8 - x9) ** 2,
-        "turn 1-2, 3-4": x1 * x4 - x2 * x3,
-        "turn 3, 9": x3 * x9,
-        "turn 5, 9": -x5 * x9,
-        "turn 5-6, 7-8": x5 * x8 - x6 * x7,
+        "length of 1-2 to 9": 1 - x1**2 - (x2 - x9) ** 2,
+        "length of 1-2 to 5-6": 1 - (x1 - x5) ** 2 - (x2 - x6) ** 2,
+        "length of 1-2 to 7-8": 1 - (x1 - x7) ** 2 - (x2 - x8) ** 2,
+        "length of 3-4 to 5-6": 1 - (x3 - x5) ** 2 - (x4 - x6) ** 2,
+        "length of 3-4 to 7-8": 1 - (x3 - x7) ** 2 - (x4 - x8) ** 2,
+        "length of 7-8 to 9": 1 - x7**2 - (x8 - x9) ** 2,
+        "turn 1-2 to 3-4": x1 * x4 - x2 * x3,
+        "turn 3 to 9": x3 * x9,
+        "turn 5 to 9": -x5 * x9,
+        "turn 5-6 to 7-8": x5 * x8 - x6 * x7,
     }
 
 

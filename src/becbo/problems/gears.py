@@ -44,8 +44,8 @@ def _reducer_slacks(
         "stress in shaft 1": 1100 - np.sqrt((745 * x4 / pinion) ** 2 + torque) / (0.1 * x6**3),
         "stress in shaft 2": 850 - np.sqrt((745 * x5 / pinion) ** 2 + 157.5e6) / (0.1 * x7**3),
         "pinion size": 40 - pinion,
-        "width to module, lower": x1 / x2 - 5,
-        "width to module, upper": 12 - x1 / x2,
+        "least width to module": x1 / x2 - 5,
+        "largest width to module": 12 - x1 / x2,
         "length of shaft 1": 1 - (1.5 * x6 + 1.9) / x4,
         "length of shaft 2": 1 - (1.1 * x7 + 1.9) / x5,
     }

@@ -189,7 +189,7 @@ _CAR: dict[str, tuple[float, float, tuple[tuple[float, int, int], ...]]] = {
         1.16,
         ((-0.3717, 2, 4), (-0.00931, 2, 10), (-0.484, 3, 9), (0.01343, 6, 10)),
     ),
-    "viscous criterion, upper": (
+    "viscous criterion at the upper rib": (
         0.32,
         0.261,
         (
@@ -197,7 +197,7 @@ _CAR: dict[str, tuple[float, float, tuple[tuple[float, int, int], ...]]] = {
             *((0.0008757, 5, 10), (0.08045, 6, 9), (0.00139, 8, 11), (0.00001575, 10, 11)),
         ),
     ),
-    "viscous criterion, middle": (
+    "viscous criterion at the middle rib": (
         0.32,
         0.214,
         (
@@ -207,7 +207,7 @@ _CAR: dict[str, tuple[float, float, tuple[tuple[float, int, int], ...]]] = {
             (-0.018, 2, 2),
         ),
     ),
-    "viscous criterion, lower": (
+    "viscous criterion at the lower rib": (
         0.32,
         0.74,
         (
@@ -215,7 +215,7 @@ _CAR: dict[str, tuple[float, float, tuple[tuple[float, int, int], ...]]] = {
             (0.227, 2, 2),
         ),
     ),
-    "rib deflection, upper": (
+    "deflection of the upper rib": (
         32.0,
         28.98,
         (
@@ -223,7 +223,7 @@ _CAR: dict[str, tuple[float, float, tuple[tuple[float, int, int], ...]]] = {
             *((-7.7, 7, 8), (0.32, 9, 10)),
         ),
     ),
-    "rib deflection, middle": (
+    "deflection of the middle rib": (
         32.0,
         33.86,
         (
@@ -231,7 +231,7 @@ _CAR: dict[str, tuple[float, float, tuple[tuple[float, int, int], ...]]] = {
             *((-0.0215, 5, 10), (-9.98, 7, 8), (22.0, 8, 9)),
         ),
     ),
-    "rib deflection, lower": (
+    "deflection of the lower rib": (
         32.0,
         46.36,
         ((-9.9, 0, 2), (-12.9, 1, 8), (0.1107, 3, 10)),

@@ -79,12 +79,11 @@ class SeveralLimits:
 
     def __call__(self, whole: GPClassifierModel, data: Dataset) -> GPClassifierModel | LimitsModel:
         """The limits of the data, or `whole`, the classifier of all failures, as it is."""
-        can_work_out = self.can_work_out(data)
-        if data.kinds is not None and not (can_work_out and _are_few(data.kinds, data.feasible)):
+        if data.kinds is not None and not _are_few(data.kinds, data.feasible):
             told = tell_apart(whole, data.X, data.feasible, data.kinds)
             if told is not whole:
                 return told
-        if not can_work_out:
+        if not self.can_work_out(data):
             return whole
         return all_to_blame(whole, self.classifier, data.X, data.feasible)
 
@@ -152,8 +151,12 @@ class Boundary:
     ) -> Found:
         regressor, classifier = models.regressor, models.classifier
         if len(pending):
+            if regressor is None and isinstance(classifier, LimitsModel):
+                # Believed to work, they would attract; a further design is for when they fail.
+                classifier = classifier.assume_failed(pending)
+            else:
+                classifier = classifier.believe(pending)
             regressor = regressor.believe(pending) if regressor else None
-            classifier = classifier.believe(pending)
         clues = hints(data, models)
         if regressor is None:
             return self.first.maximise(feasibility_goal(classifier), region, clues, rng)

@@ -21,6 +21,7 @@ from becbo.surrogates.gp_classifier import GPClassifier, GPClassifierModel
 Labels = NDArray[np.bool_]
 
 _N_ITERATIONS = 6  # of each limit's hyperparameters, from those of all failures together
+_MAX_LISTS = 100  # that limits learn from besides their own failures: the work grows with them
 _NO_SITES = np.zeros((0, 2))
 _LOG_SURE = -1e-300  # the closest log C comes to 0, so that its probit stays finite
 _TINY = 1e-300
@@ -34,33 +35,33 @@ def tell_apart(
     X (n, d), feasible (n,), kinds (n, k): which failures were of which kind. Failures of no kind
     are one more. With one kind only, or nothing that kept a limit, `whole` is the answer.
     """
-    others = ~feasible & ~kinds.any(axis=1)
-    groups = [*kinds.T, others] if others.any() else [*kinds.T]
     kept = _kept_the_rest(feasible, kinds)
-    if len(groups) < 2 or not kept.any():
+    groups = [(kind, kept) for kind in kinds.T]
+    others = ~feasible & ~kinds.any(axis=1)
+    if others.any():
+        groups.append((others, feasible))
+    if len(groups) < 2 or not any((keepers & ~group).any() for group, keepers in groups):
         return whole
     settings = replace(whole.settings, n_warm_iterations=_N_ITERATIONS)
     start = replace(whole, sites=_NO_SITES)
-    seen = [kept | group for group in groups]
-    parts = [
-        settings.fit(X[rows], ~group[rows], start=start)
-        for rows, group in zip(seen, groups, strict=True)
-    ]
+    seen = [(keepers | group, group) for group, keepers in groups]
+    parts = [settings.fit(X[rows], ~group[rows], start=start) for rows, group in seen]
     return LimitsModel(tuple(parts), whole.scales)
 
 
 def _kept_the_rest(feasible: Labels, kinds: Labels) -> Labels:  # (n,), (n, k) -> (n,)
-    """Which experiments kept every limit that they do not name.
+    """Which experiments count as having kept every limit that they do not name.
 
-    Several reasons for one failure are a list of what was wrong, and taken to be complete. Of a
-    single reason nobody knows: an experiment often ends with the first limit that breaks. While
-    nothing has worked, lists tell that single reasons are complete too: without that, there may be
-    no design that kept a limit, and all failures look alike.
+    Several reasons for one failure are a list of what was wrong, and taken to be complete; the
+    latest are enough. Of a single reason nobody knows: an experiment often ends with the first
+    limit that breaks. While nothing has worked, one list is a sign that single reasons are complete
+    too; otherwise there may be no design known to have kept a limit, and all failures look alike.
     """
     is_list = kinds.sum(axis=1) > 1
     if is_list.any() and not feasible.any():
         return np.asarray(kinds.any(axis=1))
-    return np.asarray(feasible | is_list)
+    n_since = is_list[::-1].cumsum()[::-1]
+    return np.asarray(feasible | (is_list & (n_since <= _MAX_LISTS)))
 
 
 def all_to_blame(
@@ -112,6 +113,11 @@ class LimitsModel:
     def believe(self, X: Array) -> LimitsModel:
         """The model after seeing what it expects at pending points X."""
         return replace(self, parts=tuple(part.believe(X) for part in self.parts))
+
+    def assume_failed(self, X: Array) -> LimitsModel:
+        """The model if the points X broke a limit of their own."""
+        failed = self.parts[0].settings.fit(X, np.zeros(len(X), dtype=bool))
+        return replace(self, parts=(*self.parts, failed))
 
 
 def _joint_score(U: Array) -> Array:  # (k, m) -> (m,)
