@@ -75,6 +75,7 @@ def test_a_dataset_cannot_be_reassigned() -> None:
         (["exit 139", "exit 139", "139", "139"], ["aabb"]),
         (["312 MPa", "305MPa", "MPa", None], ["a-a-"]),
         (["", "  ", "12", None], ["----"]),
+        (["E: stuck at 3, aborting", "E: stuck at 5, aborting", "bent", "bent"], ["aabb"]),
     ],
 )
 def test_reasons_tell_failures_apart(reasons: list[str | None], told: list[str]) -> None:
@@ -102,9 +103,11 @@ def test_reasons_come_with_the_experiments() -> None:
 
 @given(st.lists(st.none() | st.text(alphabet="ab ,;:1", max_size=8), max_size=12))
 def test_every_kind_was_seen_more_than_once(reasons: list[str | None]) -> None:
-    counts = kinds(reasons).sum(axis=0)
-    assert len(kinds(reasons)) == len(reasons)
+    found = kinds(reasons)
+    counts = found.sum(axis=0)
+    assert len(found) == len(reasons)
     assert (counts > 1).all() and (np.diff(counts) <= 0).all()
+    assert len(np.unique(found, axis=1).T) == len(found.T)
 
 
 @given(st.lists(st.sampled_from(["melted", "bent", "cracked"]), max_size=9))

@@ -104,6 +104,11 @@ def test_failure_names_the_constraints():
         p(thin)
 
 
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_names_of_constraints_can_be_listed(name):
+    assert not any(set(constraint) & set(",;:") for constraint in get(name).constraints)
+
+
 def test_division_by_zero_is_infeasible():
     spring = get("spring")  # wire as thick as the coil
     X = np.array([[10.0, 0.5, 0.5]])

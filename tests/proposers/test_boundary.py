@@ -150,6 +150,38 @@ def test_nothing_is_worked_out_while_nothing_works() -> None:
     assert not isinstance(classifier_of(optimizer), LimitsModel)
 
 
+def nothing_works(n: int, share_told: float = 1.0) -> Optimizer:
+    """Failures that list which of two limits they broke; what keeps both is in the middle."""
+    optimizer = Optimizer(SPACE, seed=0)
+    rng = np.random.default_rng(0)
+    X = rng.random((2 * n, 2))
+    for x, y in X[(np.abs(X - 0.5) > 0.15).any(axis=1)][:n]:
+        broken = [name for name, v in (("width", x), ("height", y)) if abs(v - 0.5) > 0.15]
+        told = rng.random() < share_told
+        optimizer.add({"x": x, "y": y}, failed=", ".join(broken) if told else True)
+    return optimizer
+
+
+def test_failures_that_list_their_limits_lead_to_what_works() -> None:
+    classifiers = [classifier_of(nothing_works(20, share)) for share in (1.0, 0.0)]
+    X = np.random.default_rng(1).random((400, 2))
+    told, untold = (X[np.argmax(classifier.score(X)[0])] for classifier in classifiers)
+    assert np.abs(told - 0.5).max() < 0.15 < np.abs(untold - 0.5).max()
+
+
+def test_lists_of_few_failures_do_not_count_before_the_first_success() -> None:
+    optimizer = nothing_works(20, share_told=0.2)
+    assert sum(t.reason is not None for t in optimizer.trials) > 2
+    assert not isinstance(classifier_of(optimizer), LimitsModel)
+
+
+def test_before_the_first_success_a_batch_is_kept_apart() -> None:
+    optimizer = nothing_works(20)
+    X = optimizer.space.encode([trial.params for trial in optimizer.ask(8)])
+    gaps = np.abs(X[:, None] - X[None]).max(axis=-1)[np.triu_indices(8, 1)]
+    assert gaps.min() > 0.02
+
+
 @pytest.mark.parametrize(("d", "chance"), [(4, 0.75), (10, 0.5)])
 def test_limits_that_were_worked_out_are_believed_with_doubt(d: int, chance: float) -> None:
     optimizer = random_designs(d, 60)

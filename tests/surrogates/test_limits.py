@@ -99,6 +99,36 @@ def test_several_reasons_are_a_complete_list():
         np.testing.assert_array_equal(part.latent(X[rows])[0] < 0, own[rows])
 
 
+@pytest.mark.parametrize("anything_works", [True, False])
+def test_failures_without_a_reason_say_nothing_of_other_limits(anything_works):
+    X = np.random.default_rng(0).random((60, 4))
+    broken = X > [0.5, 0.6, 0.7, 0.8]
+    feasible = ~broken.any(axis=1)
+    if not anything_works:
+        X, broken, feasible = X[~feasible], broken[~feasible], feasible[~feasible]
+    silent = np.arange(len(X)) % 4 == 0
+    kinds = broken[:, :3] & ~silent[:, None]
+    others = ~feasible & ~kinds.any(axis=1)
+    model = tell_apart(SHARP.fit(X, feasible), X, feasible, kinds)
+    *named, unnamed = model.parts
+    for part, own in zip(named, kinds.T, strict=True):
+        kept = feasible | (kinds.sum(axis=1) > 1) if anything_works else kinds.any(axis=1)
+        np.testing.assert_array_equal(part.X, X[kept | own])
+    np.testing.assert_array_equal(unnamed.X, X[feasible | others])
+
+
+def test_only_the_latest_lists_count():
+    X = np.random.default_rng(0).random((300, 3))
+    broken = X > [0.5, 0.5, 0.5]
+    feasible, is_list = ~broken.any(axis=1), broken.sum(axis=1) > 1
+    assert is_list.sum() > 100
+    latest = np.flatnonzero(is_list)[-100:]
+    model = tell_apart(SHARP.fit(X, feasible), X, feasible, broken)
+    for part, own in zip(model.parts, broken.T, strict=True):
+        rows = feasible | own | np.isin(np.arange(len(X)), latest)
+        np.testing.assert_array_equal(part.X, X[rows])
+
+
 def test_before_the_first_success_lists_tell_where_to_look():
     X, feasible, broken = corner(60)
     X, feasible, broken = X[~feasible], feasible[~feasible], broken[~feasible]
@@ -117,14 +147,20 @@ def test_failures_of_no_kind_are_one_more():
     np.testing.assert_array_equal(model.parts[1].X, X[feasible | ~broken[:, 0]])
 
 
-@pytest.mark.parametrize("case", ["nothing said", "one kind", "nothing worked", "nothing failed"])
+@pytest.mark.parametrize(
+    "case", ["nothing said", "one kind", "nothing worked", "nothing kept", "nothing failed"]
+)
 def test_without_kinds_to_tell_apart_nothing_changes(case):
     X, feasible, broken = corner()
-    if case == "nothing worked":
+    if case in ("nothing worked", "nothing kept"):
         X, feasible, broken = X[~feasible], feasible[~feasible], first_only(broken[~feasible])
     if case == "nothing failed":
         X, feasible, broken = X[feasible], feasible[feasible], broken[feasible]
-    kinds = {"one kind": ~feasible[:, None], "nothing worked": broken}
+    kinds = {
+        "one kind": ~feasible[:, None],
+        "nothing worked": broken,
+        "nothing kept": np.ones((len(X), 2), dtype=bool),
+    }
     whole = SHARP.fit(X, feasible)
     told = kinds.get(case, np.zeros((len(X), 0), dtype=bool))
     assert tell_apart(whole, X, feasible, told) is whole
@@ -150,6 +186,16 @@ def test_pending_points_reduce_the_uncertainty_and_not_the_mean():
     for old, new in zip(model.parts, after.parts, strict=True):
         np.testing.assert_allclose(new.latent(P)[0], old.latent(P)[0], rtol=1e-6, atol=1e-6)
         assert (new.latent(P)[1] < old.latent(P)[1]).all()
+
+
+def test_points_assumed_to_fail_are_avoided():
+    model = limits_of(MILD)
+    P = np.array([[0.2, 0.2]])
+    after = model.assume_failed(P)
+    far = np.array([[0.55, 0.05]])
+    assert after.score(P)[0] < 0 < model.score(P)[0]
+    fall = [ndtr(model.score(x)[0]) - ndtr(after.score(x)[0]) for x in (P, far)]
+    assert fall[0] > fall[1]
 
 
 def test_far_inside_and_far_outside_scores_stay_finite():
