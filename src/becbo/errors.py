@@ -10,7 +10,10 @@ class InvalidInput(BecboError, ValueError):
 
 
 class Infeasible(BecboError):
-    """Raised by an objective when the experiment failed and has no value."""
+    """Raised by an objective when the experiment failed and has no value.
+
+    Commas separate several reasons, which are taken to be all there are.
+    """
 
     def __init__(self, reason: str = "failed") -> None:
         super().__init__(reason)

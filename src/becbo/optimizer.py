@@ -120,7 +120,8 @@ class Optimizer:
         """Records that the experiment failed: this design does not work.
 
         Failures for different reasons are different limits to `edge`, which learns each by itself:
-        use the same words for the same cause, and commas between several.
+        use the same words for the same cause. Commas separate several, which are taken to be all
+        there are.
         """
         return self._finish(trial, outcome=Outcome.FAILED, value=None, reason=reason)
 

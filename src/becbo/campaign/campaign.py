@@ -210,8 +210,9 @@ class Campaign:
         """Writes down what came out of a pending experiment.
 
         Give the value, or `failed` (the design does not work) or `lost` (the experiment says
-        nothing: power cut, broken sensor), each with the reason or True. Failures are learned
-        from; a lost run counts for nothing, and its design is suggested again.
+        nothing: power cut, broken sensor), each with the reason or True; commas separate several
+        reasons, which are taken to be all there are. Failures are learned from; a lost run counts
+        for nothing, and its design is suggested again.
 
         `version` is that of the run you looked at: if somebody has written about it since,
         nothing changes and `Conflict` says what is there.

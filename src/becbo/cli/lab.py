@@ -62,7 +62,9 @@ Failed = Annotated[bool, typer.Option("--failed", help="This design does not wor
 Lost = Annotated[bool, typer.Option("--lost", help="Power cut, broken sensor: says nothing.")]
 Reason = Annotated[
     str,
-    typer.Option(help="Why it did not work: all reasons, with commas.", show_default=False),
+    typer.Option(
+        help="Why it failed (all reasons, separated by commas) or was lost.", show_default=False
+    ),
 ]
 Note = Annotated[str | None, typer.Option(help="Anything worth keeping.", show_default=False)]
 

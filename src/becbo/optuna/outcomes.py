@@ -43,7 +43,10 @@ _logger = logging.getLogger(__name__)
 
 
 def mark_failed(trial: optuna.Trial, reason: str = "") -> None:
-    """Notes that this design does not work; call it before the trial is told."""
+    """Notes that this design does not work; call it before the trial is told.
+
+    Commas separate several reasons, which are taken to be all there are.
+    """
     _mark(trial, Outcome.FAILED, reason)
 
 

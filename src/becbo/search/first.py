@@ -17,10 +17,11 @@ from becbo.search.region import Region
 class FirstSuccess:
     """Half of the time the most hopeful point of all, half of the time a random one.
 
-    From failures alone a model learns "far away from here", which leads into the corners of the
-    space. That is quick where designs at the bounds work and hopeless where only the interior
-    does; random points are the other way round. Which is the case is not known beforehand, and
-    drawing lots costs about twice what the better of the two would.
+    From failures alone, unless they list the limits that they broke, a model learns "far away from
+    here", which leads into the corners of the space. That is quick where designs at the bounds work
+    and hopeless where only the interior does; random points are the other way round. Which is the
+    case is not known beforehand, and drawing lots costs about twice what the better of the two
+    would.
     """
 
     random_share: float = 0.5

@@ -41,12 +41,12 @@ class Body(BaseModel):
 
 
 class Entry(Body):
-    """Exactly one of `value`, `failed` and `lost`; the latter two are true or the reason."""
+    """Exactly one of `value`, `failed` and `lost`; the latter two are true or the reasons."""
 
     model_config = ConfigDict(json_schema_extra=_exactly_one("value", "failed", "lost"))
 
     value: Number = _may_be_left_out("what was measured")
-    failed: Said = _may_be_left_out("the design does not work")
+    failed: Said = _may_be_left_out("the design does not work: all reasons, separated by commas")
     lost: Said = _may_be_left_out("power cut, broken sensor: says nothing about the design")
     note: Text = Field(default="", description="anything worth keeping")
     version: Whole = _may_be_left_out(
