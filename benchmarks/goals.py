@@ -140,6 +140,23 @@ def distance_left(record: Record) -> float:
 TOLD = "all-reasons"  # the label of `edge` with failures that name every limit they broke
 
 
+def told_limits(records: Sequence[Record]) -> str:
+    """How long the first success takes and where runs end, with reasons and without."""
+    rows = []
+    for problem in RARE:
+        cells: list[str] = []
+        for label in (TOLD, "edge"):
+            runs = [values(r) for r in records if r.run.key[:2] == (problem, label)]
+            first = np.median([first_feasible(y) for y in runs])
+            best = np.median([np.nanmin(y, initial=np.inf) for y in runs])
+            cells += [f"{first:.0f}", f"{best:.6g}"]
+        rows.append(
+            (problem, cells[0], cells[2], cells[1], cells[3], f"{get(problem).optimum:.6g}")
+        )
+    header = ("problem", "first success, told", "untold", "best, told", "untold", "optimum")
+    return Table(header, tuple(rows), ()).markdown().replace("inf", "none")
+
+
 def first_success(records: Sequence[Record]) -> str:
     """Evaluations to the first success on the problems where they are many."""
     labels = [TOLD, *(v.label for v in SUITES["paper"].variants)]
