@@ -129,8 +129,8 @@ paper's problems:
 
 {samplers}
 
-Tools that take seconds per proposal have run once on some of the problems. All tools on these runs,
-which are {shared}:
+Tools that take seconds per proposal have run once on each of most problems. All tools on these
+runs, which are {shared}:
 
 {tools}
 
@@ -215,7 +215,7 @@ def main() -> None:
         risk=means(finished(RESULTS / "risk")),
         n_peers=len(peers),
         samplers=means([r for r in peers if r.run.label in whole]),
-        shared=", ".join(f"{p} (seed {s})" for p, s in sorted(shared)),
+        shared=named(shared),
         tools=means([r for r in peers if (r.run.problem, r.run.seed) in shared]),
         speed=speed.table(cells["cells"]),
         versions=cells["versions"],
@@ -256,6 +256,14 @@ def starts(records: Sequence[Record]) -> dict[str, set[tuple[str, int]]]:
     for record in records:
         found.setdefault(record.run.label, set()).add((record.run.problem, record.run.seed))
     return found
+
+
+def named(starts: set[tuple[str, int]]) -> str:
+    """Problems by seed."""
+    by_seed: dict[int, list[str]] = {}
+    for problem, seed in sorted(starts):
+        by_seed.setdefault(seed, []).append(problem)
+    return "; ".join(f"seed {seed} of\n{', '.join(by_seed[seed])}" for seed in sorted(by_seed))
 
 
 def finished(folder: Path) -> list[Record]:
