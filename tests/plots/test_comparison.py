@@ -77,3 +77,15 @@ def test_ranks_are_joined_within_the_critical_difference() -> None:
     figure = ranks_figure({"cei": 2.0, "edge": 1.0, "scbo": 3.0}, 1.2, title="t")
     texts = [text.get_text() for text in figure.axes[0].texts]
     assert texts == ["edge  1.00", "cei  2.00", "scbo  3.00"]
+
+
+def test_many_methods_have_lines_of_their_own_and_a_legend_that_fits() -> None:
+    names = [f"optuna-tpe-{i}" for i in range(10)]
+    profiles = {name: np.linspace(0, 1, 5) for name in names}
+    areas = {name: Interval(0.5, 0.4, 0.6) for name in names}
+    figure = profiles_figure(profiles, areas, title="t")
+    looks = {(line.get_color(), line.get_linestyle()) for line in figure.axes[0].lines}
+    assert len(looks) == 10
+    figure.draw_without_rendering()
+    box = figure.legends[0].get_window_extent()
+    assert 0 <= box.x0 and box.x1 <= figure.bbox.width

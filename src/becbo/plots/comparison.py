@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -15,8 +17,12 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Okabe and Ito's colours, distinguishable by everybody; the dashes tell them apart in grey.
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#555555")
+# Okabe and Ito's colours, distinguishable by everybody; the dashes tell them apart in grey. The
+# last four are for comparisons of many tools.
+_COLOURS = (
+    *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#555555"),
+    *("#7b3294", "#8c510a", "#999933", "#bbbbbb"),
+)
 _DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (3, 1)), (0, (1, 1)))
 _REFERENCE = "#111111"
 _REFERENCE_LINE: dict[str, Any] = dict(color=_REFERENCE, linewidth=1, linestyle=(0, (6, 3)))
@@ -121,7 +127,7 @@ def bars_figure(
     ax.grid(axis="y", alpha=0.25)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
-    figure.legend(handles, names, loc="outside lower center", ncols=8, frameon=False)
+    _add_legend(figure, handles, names)
     figure.suptitle(title)
     return figure
 
@@ -143,9 +149,7 @@ def profiles_figure(
     left.set_xlim(0, max(len(p) for p in profiles.values()))
     left.grid(alpha=0.25)
     _draw_areas(right, areas, labels)
-    figure.legend(
-        *left.get_legend_handles_labels(), loc="outside lower center", ncols=8, frameon=False
-    )
+    _add_legend(figure, *left.get_legend_handles_labels())
     figure.suptitle(title)
     return figure
 
@@ -202,8 +206,12 @@ def _labels(panels: Sequence[Panel]) -> list[str]:
 
 
 def _style(label: str, labels: Sequence[str]) -> dict[str, Any]:
-    i = labels.index(label) % len(_COLOURS)
-    return dict(color=_COLOURS[i], linestyle=_DASHES[i], linewidth=2.4 if i == 0 else 1.7)
+    i = labels.index(label)
+    return dict(
+        color=_COLOURS[i % len(_COLOURS)],
+        linestyle=_DASHES[i % len(_DASHES)],
+        linewidth=2.4 if i == 0 else 1.7,
+    )
 
 
 def _grid(n_panels: int, title: str) -> tuple[Figure, list[Axes]]:
@@ -253,7 +261,13 @@ def _legend(figure: Figure, labels: Sequence[str], reference_label: str) -> None
     handles = [Line2D([], [], label=label, **_style(label, labels)) for label in labels]
     if reference_label:
         handles.append(Line2D([], [], label=reference_label, **_REFERENCE_LINE))
-    figure.legend(handles=handles, loc="outside lower center", ncols=8, frameon=False)
+    _add_legend(figure, handles, [str(handle.get_label()) for handle in handles])
+
+
+def _add_legend(figure: Figure, handles: Sequence[Artist], names: Sequence[str]) -> None:
+    """Below the panels, in two lines where one would be wider than the figure."""
+    columns = len(names) if len(names) <= 8 else math.ceil(len(names) / 2)
+    figure.legend(handles, names, loc="outside lower center", ncols=columns, frameon=False)
 
 
 def _draw_areas(ax: Axes, areas: Mapping[str, Interval], labels: Sequence[str]) -> None:
