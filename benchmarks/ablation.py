@@ -3,7 +3,8 @@
     python benchmarks/ablation.py --seeds 2 --budget 100 --jobs 2     # 15 minutes on two cores
     python benchmarks/ablation.py --variants edge,reasons --seeds 4 --budget 100 --jobs 2
 
-What reasons are worth while nothing has worked, on other problems (5 minutes):
+What reasons are worth while nothing has worked, on other problems
+(a quarter of an hour on two cores):
 
     python benchmarks/ablation.py --variants all-reasons --seeds 10 --budget 200 --jobs 2 \
         --protocol honest --out benchmarks/results/reasons \
