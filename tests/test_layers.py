@@ -52,6 +52,7 @@ TABLE: dict[str, set[str]] = {
         "becbo.proposers.warm",
     },
     "becbo.proposers.__init__": {
+        "numpy",
         "becbo.errors",
         "becbo.surrogates",
         "becbo.acquisition",

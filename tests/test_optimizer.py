@@ -76,6 +76,10 @@ BAD_CALLS = {
     "add without outcome": (lambda o: o.add(GOOD), "add(value=None, failed=False): give either"),
     "add with no reason": (lambda o: o.add(GOOD, failed=""), "give either a value or failed=True"),
     "add with both": (lambda o: o.add(GOOD, 1.0, failed=True), "give either a value or failed"),
+    "fail for a list": (lambda o: o.fail(5, ["hot", "thin"]), "reason ['hot', 'thin'] must be a"),
+    "lose for a number": (lambda o: o.lose(5, 7), "reason 7 must be a text; separate several"),
+    "add for a list": (lambda o: o.add(GOOD, failed=["hot"]), "reason ['hot'] must be a text"),
+    "add for a number": (lambda o: o.add(GOOD, failed=1), "reason 1 must be a text"),
     "add outside": (lambda o: o.add({"x": 2, "n": 1}, 1.0), "x = 2 is outside 0 .. 1"),
     "add incomplete": (lambda o: o.add({"x": 1}, failed=True), "params have missing ['n']"),
     "add nothing": (lambda o: o.add(None, 1.0), "params must be a dict"),
@@ -120,6 +124,10 @@ BAD_SETTINGS = {
     "failed value": ({"trials": [trial(outcome=Outcome.FAILED, value=1.0)]}, "is failed with"),
     "nan": ({"trials": [trial(outcome=Outcome.OK, value=math.nan)]}, "value nan is not finite"),
     "word": ({"trials": [trial(outcome=Outcome.OK, value="1")]}, "value '1' is not a number"),
+    "reason": (
+        {"trials": [Trial(0, GOOD, Outcome.FAILED, reason=("a",))]},
+        "reason ('a',) must be",
+    ),
     "params": ({"trials": [trial(params={"x": 7, "n": 1})]}, "x = 7 is outside 0 .. 1"),
 }
 
@@ -132,6 +140,9 @@ def test_a_bad_setting_is_refused_at_once(settings: dict, message: str) -> None:
 
 def test_errors_can_be_caught_as_value_errors() -> None:
     assert issubclass(InvalidInput, ValueError)
+    with pytest.raises(InvalidInput, match=r"reason \['hot', 'thin'\] must be a text"):
+        raise Infeasible(["hot", "thin"])
+    assert Infeasible(ValueError("melted")).reason == "melted"
     assert Infeasible("melted").reason == "melted" and str(Infeasible("melted")) == "melted"
     assert Infeasible().reason == "failed"
 
@@ -303,6 +314,16 @@ def test_predictions_follow_the_history() -> None:
     optimizer.add({"x": 0.1, "n": 1}, 42.0)
     after = optimizer.predict({"x": 0.1, "n": 1})
     assert after.mean == pytest.approx(42.0) and after.p_feasible > before.p_feasible
+
+
+def test_models_are_kept_until_there_is_an_answer() -> None:
+    optimizer = started()
+    models = optimizer.models()
+    optimizer.lose(optimizer.ask())
+    asked = optimizer.ask()
+    assert optimizer.models() is models
+    optimizer.tell(asked, 1.0)
+    assert optimizer.models() is not models
 
 
 def test_a_late_answer_changes_the_predictions() -> None:

@@ -1,4 +1,6 @@
-"""The few errors a caller would catch."""
+"""The few errors a caller would catch, and what may be said about a failure."""
+
+from typing import Any
 
 
 class BecboError(Exception):
@@ -15,6 +17,15 @@ class Infeasible(BecboError):
     Commas separate several reasons, which are taken to be all there are.
     """
 
-    def __init__(self, reason: str = "failed") -> None:
+    def __init__(self, reason: str | BaseException = "failed") -> None:
         super().__init__(reason)
-        self.reason = reason
+        self.reason = reason_text(reason)
+
+
+def reason_text(said: Any) -> str:
+    """Why an experiment failed or was lost, or an error: a list would be lost without a word."""
+    if isinstance(said, BaseException):
+        return str(said) or type(said).__name__
+    if not isinstance(said, str):
+        raise InvalidInput(f"reason {said!r} must be a text; separate several reasons by commas")
+    return said

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from becbo.errors import Infeasible, InvalidInput
-from becbo.optimizer import Optimizer, whole_number
+from becbo.optimizer import Optimizer, number_in, whole_number
 from becbo.proposers import Proposer, build
 from becbo.search.choice import REPEAT
 from becbo.space import Space
@@ -135,23 +135,15 @@ def _evaluate(
             "or raise becbo.Infeasible"
         )
         raise
-    if value is None or _is_not_finite(value):
-        return optimizer.fail(trial, f"returned {value}")
     try:
+        if value is None or not math.isfinite(number_in(value)):
+            return optimizer.fail(trial, f"returned {value}")
         return optimizer.tell(trial, value)
     except InvalidInput as error:
         raise InvalidInput(
             f"the function returned {value!r} for {trial.params}; it must return a number, or None "
             "if the experiment failed"
         ) from error
-
-
-def _is_not_finite(value: Any) -> bool:
-    """NaN or an infinity of any type that holds a number."""
-    try:
-        return not isinstance(value, str) and not math.isfinite(float(value))
-    except (TypeError, ValueError, OverflowError):
-        return False  # no number at all
 
 
 def _check_calls(fun: Any, catch: Any, callbacks: Any) -> None:

@@ -10,7 +10,7 @@ from typing import Any, overload
 import numpy as np
 
 from becbo.data import dataset, given_up, pending_points, sign
-from becbo.errors import InvalidInput
+from becbo.errors import InvalidInput, reason_text
 from becbo.proposers import Models, Proposal, Proposer, build, describe, region_of
 from becbo.search.candidates import space_filling
 from becbo.search.choice import REPEAT, choose
@@ -22,6 +22,7 @@ from becbo.trial import Outcome, Prediction, Trial
 INITIAL = "initial design"
 # Streams of random numbers drawn from one seed.
 _DESIGN, _FIT, _SEARCH = range(3)
+_REMEDY = "use fail(trial), or failed=True, if it failed"
 
 
 class Optimizer:
@@ -66,10 +67,6 @@ class Optimizer:
         self.noisy = noisy
         self.proposal: Proposal | None = None  # how the last model-based ask was answered
         self._proposer = build(method, noisy, n_initial=n_initial, risk=risk)
-        if not hasattr(self._proposer, "propose"):
-            raise InvalidInput(f"method {method!r} is neither a name nor a proposer")
-        if not isinstance(noisy, bool | np.bool_):
-            raise InvalidInput(f"noisy {noisy!r} must be True or False")
         if not isinstance(trials, Sequence):
             raise InvalidInput(f"trials {trials!r} must be those of an optimizer, in order")
         self._trials: list[Trial] = []
@@ -123,11 +120,11 @@ class Optimizer:
         use the same words for the same cause. Commas separate several, which are taken to be all
         there are.
         """
-        return self._finish(trial, outcome=Outcome.FAILED, value=None, reason=reason)
+        return self._finish(trial, outcome=Outcome.FAILED, value=None, reason=_checked(reason))
 
     def lose(self, trial: Trial | int, reason: str | None = None) -> Trial:
         """Records that the experiment was lost, which says nothing about the design."""
-        return self._finish(trial, outcome=Outcome.LOST, value=None, reason=reason)
+        return self._finish(trial, outcome=Outcome.LOST, value=None, reason=_checked(reason))
 
     def add(
         self, params: Mapping[str, Any], value: float | None = None, failed: bool | str = False
@@ -144,8 +141,7 @@ class Optimizer:
         trial = Trial(len(self._trials), dict(self.space.validate(params)))
         if value is not None:
             return self._append(replace(trial, outcome=Outcome.OK, value=finite_value(value)))
-        reason = failed if isinstance(failed, str) else None
-        return self._append(replace(trial, outcome=Outcome.FAILED, reason=reason))
+        return self._append(replace(trial, outcome=Outcome.FAILED, reason=reason_in(failed)))
 
     @overload
     def predict(self, params: Mapping[str, Any]) -> Prediction: ...
@@ -268,9 +264,11 @@ class Optimizer:
             raise InvalidInput(f"{trial} is {trial.outcome.value} with value {trial.value}")
         if trial.value is not None:
             finite_value(trial.value)
+        _checked(trial.reason)
         trial = replace(trial, params=self.space.validate(trial.params))
         self._trials.append(trial)
-        self._models = None
+        if trial.outcome.is_answer:
+            self._models = None
         return _copy(trial)
 
     def _finish(self, trial: Trial | int, **changes: Any) -> Trial:
@@ -285,7 +283,8 @@ class Optimizer:
         if known.outcome not in (Outcome.PENDING, Outcome.LOST):
             raise InvalidInput(f"trial {number} is finished already: {known.outcome.value}")
         self._trials[number] = replace(known, **changes)
-        self._models = None
+        if self._trials[number].outcome.is_answer:
+            self._models = None
         return _copy(self._trials[number])
 
 
@@ -301,18 +300,31 @@ def whole_number(what: str, value: Any, at_least: int = 1) -> int:
     return int(value)
 
 
-def finite_value(value: Any) -> float:
-    """What an experiment returned as a float, or an error that names it."""
-    remedy = "use fail(trial), or failed=True, if it failed"
+def number_in(value: Any) -> float:
+    """What an experiment returned as a float, which may be NaN, or an error that names it."""
     try:
         if isinstance(value, bool | np.bool_ | str | bytes):
-            raise TypeError
-        number = float(value)
+            raise TypeError("float would take True and the text '3' for numbers")
+        return float(value)
     except (TypeError, ValueError, OverflowError):
-        raise InvalidInput(f"value {value!r} is not a number; {remedy}") from None
+        raise InvalidInput(f"value {value!r} is not a number; {_REMEDY}") from None
+
+
+def finite_value(value: Any) -> float:
+    """What an experiment returned as a float, or an error that names it."""
+    number = number_in(value)
     if not math.isfinite(number):
-        raise InvalidInput(f"value {value!r} is not finite; {remedy}")
+        raise InvalidInput(f"value {value!r} is not finite; {_REMEDY}")
     return number
+
+
+def reason_in(flag: Any) -> str | None:
+    """The reason in an argument, such as `failed`, that is either true or a reason."""
+    return None if isinstance(flag, bool | np.bool_) else reason_text(flag)
+
+
+def _checked(reason: Any) -> str | None:
+    return None if reason is None else reason_text(reason)
 
 
 def _distinct(X: Array) -> Array:

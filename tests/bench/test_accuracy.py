@@ -25,6 +25,7 @@ from becbo.bench.accuracy import (
 )
 from becbo.bench.cases import random_record
 from becbo.bench.records import Record, write
+from becbo.errors import Infeasible
 from becbo.problems import get
 
 LSQ = get("lsq")
@@ -36,6 +37,18 @@ def test_probes_are_balanced_and_labelled() -> None:
     assert (len(points.U), points.feasible.sum()) == (10_000, 5_000)
     np.testing.assert_array_equal(LSQ.feasible(points.U), points.feasible)  # a unit square
     assert probes(LSQ) is points
+
+
+def test_probes_of_a_problem_with_choices() -> None:
+    beam = get("concrete_beam")
+    points = probes(beam)
+    assert points.U.shape == (10_000, beam.space.dim)
+    assert beam.space.dim > beam.dim
+    assert {0.0, 1.0} == set(np.unique(points.U[:, 1]))  # of a choice
+    params = beam.space.decode(points.U[:50])
+    assert all(beam(design) for design in params)
+    with pytest.raises(Infeasible):
+        beam(beam.space.decode(points.U[-1:])[0])
 
 
 def test_balanced_accuracy() -> None:

@@ -71,3 +71,12 @@ def test_a_run_shorter_than_the_horizon_has_no_score() -> None:
     (section,) = sections(records)
     assert section.horizon == 20
     assert section.scores("lsq", "edge").keys() == {0}
+    assert section.compared == ("lsq",)
+
+
+def test_problems_where_nothing_reaches_the_horizon_are_not_compared() -> None:
+    records = [record("lsq", label, 0, 20) for label in ("edge", "cei")]
+    records += [record("spring", label, 0, 12) for label in ("edge", "cei")]
+    (section,) = sections(records)
+    assert section.horizon == 20
+    assert section.compared == ("lsq",)

@@ -40,6 +40,15 @@ def test_what_is_left_out_stays_out() -> None:
     assert describe(short).to_dict() == short
 
 
+def test_a_parameter_may_be_called_as_the_objective_is_by_default() -> None:
+    content = {
+        "name": "c",
+        "objective": {"name": "hardness"},
+        "parameters": {"value": {"low": 0.0, "high": 1.0}},
+    }
+    assert describe(content).to_dict() == content
+
+
 def test_the_example_says_everything() -> None:
     described = read_description(EXAMPLE)
     assert [p.heading for p in described.parameters] == [
@@ -244,7 +253,7 @@ def test_descriptions_that_cannot_be(change: dict[str, Any], words: str) -> None
         ("a.yaml", "a: [1", "a.yaml cannot be read: while parsing"),
         ("a.yaml", "a: 1\na: 2", "a.yaml cannot be read: 'a' stands there twice"),
         ("a.yaml", "? [1, 2]\n: 3", r"a.yaml cannot be read: "),
-        ("a.yaml", "a: &b [1]\nc: *b", r"begins with \* must be put in quotes"),
+        ("a.yaml", "a: &b [1]\nc: *b", r"aliases are not taken.* begins with \* in quotes"),
         ("a.yaml", "", "a.yaml: the description: None must have entries"),
         ("a.yaml", "[" * 5000, "a.yaml cannot be read"),
         ("a.json", "{'a': 1}", "a.json cannot be read: Expecting property name"),

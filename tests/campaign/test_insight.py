@@ -166,6 +166,14 @@ def test_constraints_are_those_of_the_space() -> None:
     np.testing.assert_array_equal(within(space, X), space.allowed(X))
 
 
+def test_a_constraint_on_a_logarithmic_parameter_counts_too() -> None:
+    numbers = {"a": {"low": 1, "high": 100, "log": True}, "b": {"low": 0, "high": 100}}
+    space = describe({"name": "c", "parameters": numbers, "constraints": ["a + b <= 60"]}).space
+    X = RNG(0).random((200, 2))
+    np.testing.assert_array_equal(within(space, X), space.allowed(X))
+    assert not within(space, np.ones((1, 2))).any()
+
+
 def test_settings_with_many_whole_numbers_are_whole() -> None:
     parameter = Integer("n", 1, 1000)
     values = [parameter.decode(row) for row in settings(parameter).tolist()]

@@ -58,6 +58,15 @@ def test_marks_are_read_back(study: optuna.Study, mark: Any, expected: Outcome) 
         assert reason(stored) == "it melted"
 
 
+@pytest.mark.parametrize("mark", [mark_failed, mark_lost])
+def test_a_reason_is_a_text(study: optuna.Study, mark: Any) -> None:
+    trial = study.ask(X)
+    with pytest.raises(InvalidInput, match="separate several reasons by commas"):
+        mark(trial, ["hot", "thin"])
+    assert not study.trials[0].user_attrs
+    assert reason(failed_trial(study, **{REASON: 5})) == "5"  # by somebody else
+
+
 def test_a_mark_beats_the_state(study: optuna.Study) -> None:
     trial = study.ask(X)
     mark_failed(trial)

@@ -159,6 +159,8 @@ def test_risk_keeps_away_from_the_edge() -> None:
         ({"space": {"n": IntDistribution(3, 3)}}, "each of n has one value only"),
         ({"stale_after": "60"}, "stale_after '60' must be a number of seconds"),
         ({"is_lost": 3}, "is_lost 3 must be a function"),
+        ({"noisy": "yes"}, "noisy 'yes' must be True or False"),
+        ({"method": 5}, "method 5 is neither a name nor a proposer"),
     ],
 )
 def test_wrong_options_are_errors_at_once(options: dict[str, Any], named: str) -> None:

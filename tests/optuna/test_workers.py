@@ -21,7 +21,7 @@ from optuna.storages import JournalStorage
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from becbo import Outcome
-from becbo.optuna import lost_numbers, open_storage, outcome, reason
+from becbo.optuna import lost_numbers, open_storage, outcome, reason, requeue_lost
 from becbo.optuna.storage import turnstile
 
 pytest_plugins = ["postgres"]
@@ -328,6 +328,16 @@ def test_what_the_objective_calls_lost_is_lost(workers: Workers, end: str) -> No
     assert reason(workers.trials[0]) == "disk full"
 
 
+def test_the_best_is_one_that_worked(workers: Workers) -> None:
+    mark = "import becbo.optuna as bo; bo.mark_failed(trial, 'too thin'); return -100.0"
+    workers.then(f"if trial.number == 0: {mark}", "return float(trial.number)")
+    out = workers.run("--trials", "3").out
+    assert "trial 0: failed (too thin); 1 failed, nothing has worked yet" in out
+    assert "trial 2: 2; 1 failed, best 1" in out
+    requeue_lost(workers.study, workers.trials[1])
+    assert "best: 2 in trial 2" in workers.run("--trials", "2").out
+
+
 def test_a_bug_stops_the_worker_and_costs_no_trial(workers: Workers) -> None:
     workers.then("trial.no_such_thing")
     done = workers.run("--trials", "2")
@@ -351,6 +361,8 @@ def test_a_bug_stops_the_worker_and_costs_no_trial(workers: Workers) -> None:
         ("return 'a lot'", "the objective returned 'a lot'"),
         ("return '3'", "the objective returned '3'"),
         ("return True", "the objective returned True"),
+        ("return b'3'", "the objective returned b'3'"),
+        ("return 10**400", "the objective returned 1000"),
         ("raise SystemExit(3)", "SystemExit: 3"),
     ],
 )

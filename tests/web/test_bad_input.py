@@ -35,7 +35,7 @@ FORMS: list[tuple[str, dict[str, str], dict[str, Any], str]] = [
     ("/new", {**NEW, **RANGE, "direction": "up"}, {}, "minimize or maximize"),
     ("/new", {**NEW, **RANGE, "objective": "a"}, {}, "is a parameter and the objective"),
     ("/new", {**NEW, **A}, {}, "needs a lowest and a highest value"),
-    ("/new", {**NEW, **RANGE, "parameter-0-low": "0,5"}, {}, "write it with a point"),
+    ("/new", {**NEW, **RANGE, "parameter-0-low": "0,5"}, {}, "write a decimal point, not a comma"),
     ("/new", {**NEW, **RANGE, "parameter-0-low": "ten"}, {}, "is not a number"),
     ("/new", {**NEW, **RANGE, "parameter-0-low": "2"}, {}, "low"),
     ("/new", {**NEW, **RANGE, "parameter-0-kind": "log"}, {}, "log"),
@@ -86,7 +86,7 @@ FORMS: list[tuple[str, dict[str, str], dict[str, Any], str]] = [
     ("/c/coating/runs/4/correct", {"version": "4", "outcome": "lost"}, {}, "record it"),
     ("/c/coating/runs/4/undo", {"version": "4"}, {}, "no entry to take back"),
     # Experiments from elsewhere.
-    ("/c/coating/add", {}, {}, "temperature [°C] is empty"),
+    ("/c/coating/add", {}, {}, "temperature is empty; allowed: 100 .. 500"),
     ("/c/coating/add", {"setting-0": "hot", "setting-1": "argon"}, {}, "is not a number"),
     (
         "/c/coating/add",

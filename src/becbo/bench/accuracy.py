@@ -37,7 +37,7 @@ _BATCH, _N_BATCHES = 10_000, 400  # drawn to find them
 class Probes:
     """Random points, as many that work as fail where enough can be found."""
 
-    U: Array  # (m, d) in the unit cube
+    U: Array  # (m, dim) as models see them
     feasible: Labels  # (m,)
 
 
@@ -56,14 +56,14 @@ def probes(problem: Problem) -> Probes:
     rng = np.random.default_rng(0)
     kept = {label: np.empty((0, problem.dim)) for label in (True, False)}
     for _ in range(_N_BATCHES):
-        U = rng.random((_BATCH, problem.dim))
-        works = problem.feasible(problem.from_unit(U))
+        X = problem.from_unit(rng.random((_BATCH, problem.dim)))
+        works = problem.feasible(X)
         for label, known in kept.items():
-            kept[label] = np.concatenate([known, U[works == label]])[:_PER_CLASS]
+            kept[label] = np.concatenate([known, X[works == label]])[:_PER_CLASS]
         if all(len(known) == _PER_CLASS for known in kept.values()):
             break
     works = np.repeat([True, False], [len(kept[True]), len(kept[False])])
-    return Probes(np.concatenate([kept[True], kept[False]]), works)
+    return Probes(problem.encode(np.concatenate([kept[True], kept[False]])), works)
 
 
 def mean_class_accuracy(predicted: Labels, feasible: Labels) -> float:  # (m,), (m,)

@@ -83,8 +83,9 @@ class Section:
 
     @property
     def compared(self) -> tuple[str, ...]:
-        """The problems on which every method has finished a run."""
-        return tuple(p for p in self.problems if all(self.of(p, label) for label in self.labels))
+        """The problems on which every method has a run that reaches the horizon."""
+        methods = self.labels
+        return tuple(p for p in self.problems if all(self.scores(p, label) for label in methods))
 
 
 def sections(records: Iterable[Record]) -> list[Section]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -151,10 +151,10 @@ class Description:
         """As `describe` takes it, for JSON or YAML, without what is left at its default."""
         everything = {
             "name": self.name,
-            "objective": _without_defaults(self.objective, Objective(), _OBJECTIVE_KEYS),
+            "objective": _without_defaults(self.objective, _OBJECTIVE_KEYS),
             "parameters": {p.name: _parameter_dict(p) for p in self.parameters},
             "constraints": list(self.constraints),
-            **_without_defaults(self, Description(self.name, self.parameters), _SETTINGS),
+            **_without_defaults(self, _SETTINGS),
         }
         return {key: value for key, value in everything.items() if value not in ({}, [])}
 
@@ -323,6 +323,7 @@ def _short(number: float) -> float:
     return int(number) if number == math.floor(number) and abs(number) < 1e15 else number
 
 
-def _without_defaults(given: Any, default: Any, keys: Sequence[str]) -> dict[str, Any]:
+def _without_defaults(given: Any, keys: Sequence[str]) -> dict[str, Any]:
+    defaults = {f.name: f.default for f in fields(given)}
     pairs = [(key, getattr(given, key)) for key in keys]
-    return {key: value for key, value in pairs if value != getattr(default, key)}
+    return {key: value for key, value in pairs if value != defaults[key]}

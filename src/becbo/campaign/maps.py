@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from becbo.space import Array, Categorical, Parameter, Space
+from becbo.space import Array, Categorical, LinearConstraint, Parameter, Space
 
 _POINTS = 41  # along an axis without few settings
 
@@ -70,7 +70,9 @@ def settings(parameter: Parameter) -> Array:  # (k, width)
 
 
 def within(space: Space, X: Array) -> NDArray[np.bool_]:  # (n,)
-    """Whether the linear constraints hold, which are the only ones that a campaign can have."""
+    """Whether the known constraints hold; linear ones, up to rounding, in no time."""
+    if not all(isinstance(constraint, LinearConstraint) for constraint in space.constraints):
+        return space.allowed(X)
     A, b = space.polytope()
     slip = 1e-9 * (np.abs(A).sum(axis=1) + np.abs(b))
     return np.asarray(np.all(X @ A.T <= b + slip, axis=1))

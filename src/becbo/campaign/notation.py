@@ -81,7 +81,10 @@ def _loader() -> type[yaml.SafeLoader]:
 
         def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
             if self.check_event(yaml.AliasEvent):  # a few lines of them fill the memory
-                raise ValueError("a text that begins with * must be put in quotes")
+                raise ValueError(
+                    "YAML aliases are not taken; write the values out, and put a text that begins "
+                    "with * in quotes"
+                )
             return super().compose_node(parent, index)
 
     # 010 is ten.

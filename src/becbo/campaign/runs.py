@@ -14,7 +14,7 @@ from typing import Any
 from optuna.trial import FrozenTrial, TrialState
 
 from becbo.errors import InvalidInput
-from becbo.optimizer import finite_value
+from becbo.optimizer import finite_value, reason_in
 from becbo.optuna.beliefs import Proposed, proposed
 from becbo.optuna.outcomes import (
     FIXED,
@@ -55,8 +55,7 @@ class Result:
             )
         if value is not None:
             return cls(Outcome.OK, finite_value(value))
-        said = failed or lost
-        words = clean(said) if isinstance(said, str) else ""
+        words = clean(reason_in(failed or lost) or "")
         return cls(Outcome.FAILED if failed else Outcome.LOST, None, words)
 
     def __str__(self) -> str:

@@ -276,7 +276,9 @@ class _Report:
 
     def trial(self, study: optuna.Study, trial: FrozenTrial, count: Count) -> None:
         """One more trial of this worker has ended."""
-        best = _best(study)
+        from becbo.optuna.worker import best_trial
+
+        best = best_trial(study)
         found = "nothing has worked yet" if best is None else f"best {best.value:.6g}"
         state = f"{count.failed} failed, {found}"
         self._bar.update(self._task, completed=count.finished, state=state)
@@ -313,17 +315,10 @@ def _ended(trial: FrozenTrial) -> str:
     return f"{how.value} ({reason(trial)})" if reason(trial) else how.value
 
 
-def _best(study: optuna.Study) -> FrozenTrial | None:
-    try:
-        return study.best_trial
-    except ValueError:  # nothing has worked
-        return None
-
-
 def _print_end(study: optuna.Study, pruned: Pruned, budget: int, console: Console) -> None:
-    from becbo.optuna.worker import count_trials
+    from becbo.optuna.worker import best_trial, count_trials
 
-    count, best = count_trials(study, pruned), _best(study)
+    count, best = count_trials(study, pruned), best_trial(study)
     lines = [f"{count.finished} of {budget} trials finished, {count.failed} of them failed"]
     if count.finished < budget and count.running:
         lines.append(

@@ -21,7 +21,7 @@ from typing import Any, Literal
 import optuna
 from optuna.trial import FrozenTrial, TrialState
 
-from becbo.errors import Infeasible, InvalidInput
+from becbo.errors import Infeasible, InvalidInput, reason_text
 from becbo.trial import MAX_LOSSES, Outcome
 
 OUTCOME = "becbo:outcome"
@@ -61,8 +61,9 @@ def _mark(trial: optuna.Trial, mark: Outcome, reason: str) -> None:
             f"trial {trial.number} is a frozen copy and cannot be marked {mark.value}; mark it "
             "before it is told, or use requeue_lost(study, trial) for one that was lost"
         )
+    text = reason_text(reason)
     trial.set_user_attr(OUTCOME, mark.value)
-    trial.set_user_attr(REASON, reason)
+    trial.set_user_attr(REASON, text)
 
 
 def marking(
@@ -122,7 +123,8 @@ def final_value(trial: FrozenTrial) -> float | None:
 
 def reason(trial: FrozenTrial) -> str | None:
     """Why the trial failed or was lost, if somebody said so."""
-    return trial.user_attrs.get(REASON) or None
+    said = trial.user_attrs.get(REASON)
+    return str(said) if said else None  # anybody can set an attribute, to anything
 
 
 def lost_numbers(study: optuna.Study) -> frozenset[int]:

@@ -14,14 +14,17 @@ from typing import Any, Protocol
 import optuna
 from optuna.exceptions import ExperimentalWarning, OptunaError
 from optuna.storages import BaseStorage, fail_stale_trials
+from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-from becbo.errors import Infeasible
+from becbo.errors import Infeasible, InvalidInput
+from becbo.optimizer import number_in
 from becbo.optuna.outcomes import (
     OUTCOME,
     Pruned,
     in_words,
     lost_among,
+    lost_numbers,
     mark_failed,
     mark_lost,
     outcome,
@@ -160,10 +163,8 @@ def _evaluate(
     if value is None:
         return without_value("returned None")
     try:
-        if isinstance(value, str | bool):
-            raise TypeError("float would take the text '3' and True for numbers")
-        number = float(value)
-    except (TypeError, ValueError) as error:
+        number = number_in(value)
+    except InvalidInput as error:
         mark_lost(trial, f"returned {value!r}")
         raise Broken(
             f"the objective returned {value!r} for {trial.params}; it must return a number, "
@@ -193,6 +194,15 @@ def _sweep_and_count(study: optuna.Study, pruned: Pruned) -> Count:
         warnings.simplefilter("ignore", ExperimentalWarning)
         fail_stale_trials(study)
     return count_trials(study, pruned)
+
+
+def best_trial(study: optuna.Study) -> FrozenTrial | None:
+    """The best of those that worked; Optuna's also counts marked ones and lost ones."""
+    trials = study.get_trials(deepcopy=False, states=[TrialState.COMPLETE])
+    lost = lost_numbers(study)
+    worked = [trial for trial in trials if outcome(trial, lost) is Outcome.OK]
+    better = min if study.direction is StudyDirection.MINIMIZE else max
+    return better(worked, key=lambda trial: trial.values[0], default=None)
 
 
 def count_trials(study: optuna.Study, pruned: Pruned) -> Count:

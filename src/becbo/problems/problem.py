@@ -66,6 +66,12 @@ class Problem:
         columns = zip(self.space.parameters, self._points(U).T, strict=True)
         return np.column_stack([_spread(p, u) for p, u in columns])
 
+    def encode(self, X: Array) -> Array:  # (n, d) -> (n, space.dim)
+        """Designs as models see them: in the unit cube, with a column for each choice."""
+        parameters = self.space.parameters
+        rows = [map(_value, parameters, x) for x in self._points(X).tolist()]
+        return self.space.encode([dict(zip(self.space.names, row, strict=True)) for row in rows])
+
     def __call__(self, params: Mapping[str, Any]) -> float:
         """One experiment: its value, or `Infeasible` naming the violated constraints."""
         valid = self.space.validate(params)
@@ -102,6 +108,11 @@ def _entry(parameter: Parameter, value: Any) -> float:
     if isinstance(parameter, Categorical):
         return parameter.choices.index(value)
     return float(value)
+
+
+def _value(parameter: Parameter, entry: float) -> Any:
+    """The value that an entry of an array stands for."""
+    return parameter.choices[int(entry)] if isinstance(parameter, Categorical) else entry
 
 
 def _spread(parameter: Parameter, u: Array) -> Array:  # (n,) -> (n,)

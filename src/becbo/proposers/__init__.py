@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
+import numpy as np
+
 from becbo.acquisition import ExpectedImprovement, LogExpectedImprovement, UpperConfidenceBound
 from becbo.band import DynamicBound, EdgeProbability, Everywhere, MinimumProbability
 from becbo.errors import InvalidInput
@@ -189,7 +191,11 @@ def build(
     changes settings of `DeepEnsemble` in the methods that have one, as in
     `build("be-cbo", n_networks=3)`.
     """
+    if not isinstance(noisy, bool | np.bool_):
+        raise InvalidInput(f"noisy {noisy!r} must be True or False")
     if not isinstance(method, str):
+        if not hasattr(method, "propose"):
+            raise InvalidInput(f"method {method!r} is neither a name nor a proposer")
         if risk is not None:
             raise InvalidInput(
                 f"risk {risk!r} goes with the name of a method; build the proposer with it"

@@ -133,7 +133,7 @@ def _details(request: Request, error: Exception) -> dict[str, object]:
     """What a program can use besides the words."""
     if isinstance(error, BadTable):
         return {"problems": [{"line": p.line, "words": p.words} for p in error.problems]}
-    if isinstance(error, Conflict):
+    if isinstance(error, Conflict) and "number" in request.path_params:
         context: Context = request.app.state.context
         campaign = context.shelf.find(request.path_params["campaign_id"])
         run = find_run(campaign, int(request.path_params["number"]))

@@ -10,13 +10,11 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-import yaml
-
 from becbo.campaign.description import Description
 from becbo.campaign.files import READERS, Cell
 from becbo.campaign.notation import PARSERS, parse
+from becbo.campaign.tables import parameter_value, parse_number
 from becbo.errors import InvalidInput
-from becbo.space import Categorical
 from becbo.trial import Outcome
 
 MAX_TEXT = 500  # characters of a reason or a note
@@ -57,7 +55,7 @@ def description_of(fields: Fields) -> dict[str, Any]:
     }
     for key in ("budget", "n_initial", "risk"):
         if text := _text(fields, key):
-            described[key] = number(text, key)
+            described[key] = _number(text, key)
     return described
 
 
@@ -88,7 +86,7 @@ def _parameter(row: Fields) -> dict[str, Any]:
         return {"choices": choices, **unit}
     if not row["low"] or not row["high"]:
         raise InvalidInput(f"parameter {row['name']!r} needs a lowest and a highest value")
-    ends = {end: number(row[end], f"{row['name']}, {end}est") for end in ("low", "high")}
+    ends = {end: _number(row[end], f"{row['name']}, {end}est") for end in ("low", "high")}
     flags = {"log": {"log": True}, "integer": {"integer": True}}.get(kind, {})
     return {**ends, **flags, **unit}
 
@@ -109,12 +107,8 @@ def parsed_description(upload: Upload | None, pasted: str) -> Any:
             f"and {MAX_BRACKETS} brackets"
         )
     try:
-        if suffix in (".yaml", ".yml") and _has_aliases(text):
-            raise InvalidInput("the description uses YAML aliases; write the values out")
         return parse(suffix, text)
     except ValueError as error:
-        if isinstance(error, InvalidInput):
-            raise
         raise InvalidInput(f"the description cannot be read: {error}") from error
 
 
@@ -123,14 +117,6 @@ def _decoded(content: bytes) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InvalidInput(f"the description cannot be read: {error}; save it as UTF-8") from error
-
-
-def _has_aliases(text: str) -> bool:
-    """Aliases of aliases are a short text that fills the memory."""
-    try:
-        return any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text))
-    except yaml.YAMLError:
-        return False  # the parser will say what is wrong
 
 
 def table_of(upload: Upload | None) -> list[list[Cell]]:
@@ -161,7 +147,7 @@ def result_of(fields: Fields, objective: str) -> dict[str, Any]:
     if outcome == Outcome.OK.value:
         if not (text := _text(fields, "value")):
             raise InvalidInput(f"{objective} is empty; enter the value, or say that it failed")
-        return {"value": number(text, objective)}
+        return {"value": parse_number(text, objective)}
     if outcome in (Outcome.FAILED.value, Outcome.LOST.value):
         return {outcome: why or True}
     raise InvalidInput("say whether it worked, failed or was lost")
@@ -193,23 +179,14 @@ def params_of(fields: Fields, description: Description) -> dict[str, Any]:
     params: dict[str, Any] = {}
     for i, described in enumerate(description.parameters):
         text = _text(fields, f"setting-{i}")
-        if not text:
-            raise InvalidInput(f"{described.heading} is empty")
-        if isinstance(described.parameter, Categorical):
-            known = {str(choice): choice for choice in described.parameter.choices}
-            params[described.name] = known.get(text, text)
-        else:
-            params[described.name] = number(text, described.heading)
+        params[described.name] = parameter_value(described.parameter, text)
     return params
 
 
-def number(text: str, what: str) -> float | int:
-    """A number that somebody typed."""
-    try:
-        return int(text) if re.fullmatch(r"[-+]?[0-9]{1,15}", text) else float(text)
-    except ValueError:
-        remedy = "write it with a point, as in 3.5" if "," in text else "write it as in 3.5"
-        raise InvalidInput(f"{what} = {text!r} is not a number; {remedy}") from None
+def _number(text: str, what: str) -> float | int:
+    """A number that somebody typed; a whole one as a budget has to be."""
+    number = parse_number(text, what)
+    return int(number) if number.is_integer() else number
 
 
 def _text(fields: Fields, key: str) -> str:
