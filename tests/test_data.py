@@ -76,6 +76,10 @@ def test_a_dataset_cannot_be_reassigned() -> None:
         (["312 MPa", "305MPa", "MPa", None], ["a-a-"]),
         (["", "  ", "12", None], ["----"]),
         (["E: stuck at 3, aborting", "E: stuck at 5, aborting", "bent", "bent"], ["aabb"]),
+        (['"a, b"', '"a, b"', "a", "b"], ["aaa-"]),
+        (["E: \"(2, 'full')\"", "E: \"(3, 'full')\"", "E: bent", "E: bent"], ["aabb"]),
+        (['E: "full. 2 GiB, so"', 'E: "full. 3 MiB, or"', "E: bent", "E: bent"], ["aabb"]),
+        (['E: "at 3 C, x"', 'E: "at 4 C; y"', '3" pipe', '4" pipe'], ["aabb"]),
     ],
 )
 def test_reasons_tell_failures_apart(reasons: list[str | None], told: list[str]) -> None:
@@ -101,7 +105,7 @@ def test_reasons_come_with_the_experiments() -> None:
     assert data.head(2).kinds is not None and data.head(2).kinds.tolist() == [[True], [False]]
 
 
-@given(st.lists(st.none() | st.text(alphabet="ab ,;:1", max_size=8), max_size=12))
+@given(st.lists(st.none() | st.text(alphabet='ab ,;:1"(.', max_size=9), max_size=12))
 def test_every_kind_was_seen_more_than_once(reasons: list[str | None]) -> None:
     found = kinds(reasons)
     counts = found.sum(axis=0)

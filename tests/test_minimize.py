@@ -15,6 +15,7 @@ from becbo import (
     Integer,
     InvalidInput,
     LinearConstraint,
+    Optimizer,
     Outcome,
     Real,
     Space,
@@ -74,6 +75,7 @@ def fail_by(what):
         (-math.inf, "returned -inf"),
         (SimulationError("no mesh"), "SimulationError: no mesh"),
         (ZeroDivisionError("by zero"), "ZeroDivisionError: by zero"),
+        (SimulationError('no "mesh", stopped'), "SimulationError: \"no 'mesh', stopped\""),
     ],
     ids=repr,
 )
@@ -84,6 +86,14 @@ def test_every_way_to_fail_is_a_failure(what, reason: str) -> None:
     failed = [t for t in result.trials if t.params["x"] > 0]
     assert failed and len(failed) == result.n_failed < 8
     assert {(t.outcome, t.reason) for t in failed} == {(Outcome.FAILED, reason)}
+
+
+def test_what_is_pending_in_a_history_runs_first() -> None:
+    asked = Optimizer(SPACE, seed=0)
+    pending = [t.params for t in asked.ask(3)]
+    result = becbo.minimize(lambda p: p["x"], SPACE, budget=5, seed=0, trials=asked.trials)
+    assert [t.outcome for t in result.trials] == [Outcome.OK] * 5
+    assert [t.params for t in result.trials[:3]] == pending
 
 
 @pytest.mark.parametrize("what", [SimulationError("a bug"), TypeError("a bug"), SystemExit(2)])

@@ -1,5 +1,6 @@
 """The optimizer: bookkeeping, errors that change nothing, and what it remembers."""
 
+import json
 import math
 import re
 from collections import Counter
@@ -118,6 +119,7 @@ BAD_SETTINGS = {
     "negative seed": ({"seed": -1}, "seed -1 must be a whole number of at least 0"),
     "named seed": ({"seed": "a"}, "seed 'a' must be a whole number"),
     "dict": ({"trials": [GOOD]}, "{'x': 0.5, 'n': 2} is not a becbo.Trial"),
+    "outcome": ({"trials": [Trial(0, GOOD, "ok", 1.0)]}, "make them by Trial.from_dict"),
     "order": ({"trials": [trial(1)]}, "trial number 1 cannot follow 0 trials"),
     "twice": ({"trials": [trial(0), trial(0)]}, "trial number 0 cannot follow 1 trials"),
     "no value": ({"trials": [trial(outcome=Outcome.OK)]}, "is ok with value None"),
@@ -210,6 +212,16 @@ def test_a_lost_trial_may_turn_up_again() -> None:
     told = optimizer.tell(4, 9.0)
     assert (told.outcome, told.value, told.reason) == (Outcome.OK, 9.0, None)
     assert started().fail(4, "broke").reason == "broke"
+
+
+def test_trials_survive_a_file() -> None:
+    optimizer = started(n_told=12)
+    asked = optimizer.ask()
+    assert asked.believed is not None
+    stored = json.dumps([t.to_dict() for t in optimizer.trials])
+    trials = [Trial.from_dict(data) for data in json.loads(stored)]
+    assert tuple(trials) == optimizer.trials
+    assert Optimizer(SPACE, seed=0, trials=trials).ask() == optimizer.ask()
 
 
 def test_trials_and_settings_make_the_same_optimizer() -> None:

@@ -64,10 +64,9 @@ def dataset(trials: Sequence[Trial], space: Space, direction: str) -> Dataset:
 def kinds(reasons: Sequence[str | None]) -> NDArray[np.bool_]:  # (n, k)
     """Which failures were of which kind, by the reasons that were given for them, if any.
 
-    A kind is a reason that was given more than once. Commas and semicolons separate several, and
-    capitals do not matter. Of "RuntimeError: it melted at 310" the whole counts if it was said
-    again, or else "it melted at" without the number, which often is a reading, or else the error.
-    Reasons that always come together are one kind.
+    A kind is a reason that was given more than once; capitals do not matter. Of "RuntimeError: it
+    melted at 310" the whole counts if it was said again, or else "it melted at" without the number,
+    which often is a reading, or else the error. Reasons that always come together are one kind.
     """
     said = [list(_readings(reason or "")) for reason in reasons]
     n_given = Counter(chain(*(set(chain(*ways)) for ways in said)))
@@ -80,11 +79,18 @@ def kinds(reasons: Sequence[str | None]) -> NDArray[np.bool_]:  # (n, k)
     return np.array(apart, dtype=bool).reshape(len(apart), len(chosen)).T
 
 
+def reasons_in(text: str) -> list[str]:
+    """The reasons that a text lists: commas and semicolons separate them, except in quotes."""
+    return [item.strip() for item in re.findall(r'(?:"[^"]*"|[^,;])+', text) if item.strip()]
+
+
 def _readings(text: str) -> Iterator[tuple[str, ...]]:
     """Each reason in a text as it may be read, from the most particular to the most general."""
     head = ""
-    for item in re.split("[,;]", text.casefold()):
-        before, colon, reason = item.rpartition(":")
+    for item in reasons_in(text.casefold()):
+        # A quoted message is a program's, see `errors.in_words`: what it begins with counts.
+        said = re.sub(r'"([^"]*?[^\W\d_][^".,;(]*)[^"]*"', r"\1", item)
+        before, colon, reason = said.rpartition(":")
         head = before if colon else head  # it holds for what follows as well
         if reason.strip():
             ways = (

@@ -22,6 +22,17 @@ class Infeasible(BecboError):
         self.reason = reason_text(reason)
 
 
+def in_words(error: BaseException) -> str:
+    """An exception as one reason: in quotes if its message looks like a list of several."""
+    if isinstance(error, Infeasible):
+        return error.reason
+    name, message = type(error).__name__, str(error)
+    if "," in message or ";" in message:
+        message = message.replace('"', "'")
+        return f'{name}: "{message}"'
+    return f"{name}: {message}" if message else name
+
+
 def reason_text(said: Any) -> str:
     """Why an experiment failed or was lost, or an error: a list would be lost without a word."""
     if isinstance(said, BaseException):

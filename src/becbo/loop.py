@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from becbo.errors import Infeasible, InvalidInput
+from becbo.errors import Infeasible, InvalidInput, in_words
 from becbo.optimizer import Optimizer, number_in, whole_number
 from becbo.proposers import Proposer, build
 from becbo.search.choice import REPEAT
@@ -81,8 +81,9 @@ def _run(
 ) -> Result:
     message, interrupted = f"budget of {budget} used", False
     try:
-        while sum(t.outcome is not Outcome.LOST for t in optimizer.trials) < budget:
-            trial = optimizer.ask()
+        left = list(optimizer.pending)  # of the history to continue from
+        while sum(t.outcome.is_answer for t in optimizer.trials) < budget:
+            trial = left.pop(0) if left else optimizer.ask()
             if trial.origin == REPEAT and not optimizer.noisy:
                 optimizer.lose(trial, trial.note)
                 message = trial.note or REPEAT
@@ -128,7 +129,7 @@ def _evaluate(
     except Infeasible as error:
         return optimizer.fail(trial, error.reason)
     except catch as error:
-        return optimizer.fail(trial, f"{type(error).__name__}: {error}")
+        return optimizer.fail(trial, in_words(error))
     except Exception as error:
         error.add_note(
             f"raised for {trial.params}; if such designs just fail, name the exception in catch= "

@@ -201,7 +201,7 @@ class Optimizer:
             rng = self._rng(_DESIGN)
             region = region_of(self.space, self._taken())
             pool = space_filling(region, self.n_initial, rng)
-            found = choose(pool, [INITIAL] * len(pool), INDIFFERENT, region, rng, 0)
+            found = choose(pool, [INITIAL] * len(pool), INDIFFERENT, region, rng)
             params = self.space.decode(found.x[None])[0]
             origin = REPEAT if found.winner == REPEAT else INITIAL
             trial = Trial(len(self._trials), params, origin=origin, note=found.fallback)
@@ -253,8 +253,10 @@ class Optimizer:
         return replace(prediction, mean=sign(self.direction) * prediction.mean)
 
     def _append(self, trial: Trial) -> Trial:
-        if not isinstance(trial, Trial):
-            raise InvalidInput(f"trials: {trial!r} is not a becbo.Trial")
+        if not isinstance(trial, Trial) or not isinstance(trial.outcome, Outcome):
+            raise InvalidInput(
+                f"trials: {trial!r} is not a becbo.Trial; make them by Trial.from_dict"
+            )
         if trial.number != len(self._trials):
             raise InvalidInput(
                 f"trial number {trial.number} cannot follow {len(self._trials)} trials; "

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 MAX_LOSSES = 4  # experiments lost with one design before it is given up
@@ -49,6 +50,18 @@ class Trial:
     believed: Prediction | None = None  # before the experiment ran
     origin: str = "user"  # how the design was chosen
     note: str | None = None  # anything unusual about that choice, such as a fallback
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for a file; `from_dict` makes the same trial of it."""
+        return {**asdict(self), "outcome": self.outcome.value}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Trial:
+        """The trial that `to_dict` described."""
+        believed = data["believed"]
+        if believed is not None:  # JSON knows no tuples
+            believed = Prediction(**{**believed, "band": tuple(believed["band"])})
+        return cls(**{**data, "outcome": Outcome(data["outcome"]), "believed": believed})
 
     @property
     def is_feasible(self) -> bool:

@@ -35,7 +35,7 @@ class Toy:
     ) -> Proposal:
         begin = time.perf_counter()
         X = rng.random((q, region.dim))
-        found = tuple(Found(x, 0.0, -1.0, False, 1, "dice", "no model") for x in X)
+        found = tuple(Found(x, 0.0, -1.0, False, "dice", "no model") for x in X)
         believed = (Prediction(None, None, 0.5, (0.0, 1.0)),) * q
         return Proposal(X, found, believed, {"dice": time.perf_counter() - begin})
 

@@ -21,6 +21,7 @@ def test_every_suite_of_the_paper_is_there() -> None:
         "ablation-training",
         "ablation-acquisition",
         "ablation-band",
+        "ablation-code",
         "ablation-networks",
         "ablation-layers",
         "ablation-width",

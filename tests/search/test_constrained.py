@@ -64,7 +64,6 @@ def test_the_report_is_true(case: Case) -> None:
     a, g = case.steep_goal.values(found.x[None])
     assert (found.value, found.slack) == (pytest.approx(a[0]), pytest.approx(g[0]))
     assert found.bound_holds == (g[0] >= -TOLERANCE)
-    assert 1 <= found.n_starts <= BandSearch().n_starts + BandSearch().n_outside
     assert found.winner.split(",")[0] in {"space", "near the best", "towards a failure"}
     assert found.fallback is None
 

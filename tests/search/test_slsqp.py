@@ -42,7 +42,6 @@ def test_the_report_is_true(case: Case) -> None:
     found = search(case.goal, cube(len(case.best)))
     a, g = case.goal.values(found.x[None])
     assert (found.value, found.slack) == (pytest.approx(a[0]), pytest.approx(g[0]))
-    assert 1 <= found.n_starts <= 10
     assert found.winner in {"SLSQP", "start"} and found.fallback is None
 
 
@@ -50,7 +49,7 @@ def test_without_a_start_in_the_band_a_random_point_is_given_and_said() -> None:
     found = search(NOWHERE, cube(2))
     a, g = NOWHERE.values(found.x[None])
     assert (found.value, found.slack) == (pytest.approx(a[0]), pytest.approx(g[0]))
-    assert (found.winner, found.n_starts, found.bound_holds) == ("random", 0, False)
+    assert (found.winner, found.bound_holds) == ("random", False)
     assert found.fallback == "no start met the bound in 5 rounds: a random point"
     assert np.any(found.x != search(NOWHERE, cube(2), seed=1).x)
 

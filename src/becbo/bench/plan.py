@@ -169,6 +169,12 @@ SUITES: dict[str, Suite] = {
             presets("be-cbo", "be-cbo-m", "be-cbo-c"),
         ),
         Suite(
+            "ablation-code",
+            "the paper to the letter, or what its released code does",
+            PAPER,
+            presets("be-cbo", "be-cbo-code"),
+        ),
+        Suite(
             "ablation-networks",
             "number of networks in the ensemble: 3, 5 (the paper's), 8",
             PAPER,

@@ -11,7 +11,8 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from becbo.cli.bench import Folder, duration, read_records, split_names, writing_to
+from becbo.cli.bench import Folder, duration, read_records
+from becbo.cli.common import split_names, writing_to
 from becbo.errors import InvalidInput
 
 if TYPE_CHECKING:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +14,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 from rich.table import Table
 
+from becbo.cli.common import split_names, writing_to
 from becbo.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -169,11 +169,6 @@ def suites() -> None:
         labels = ", ".join(variant.label for variant in suite.variants)
         lines.add_row(name, str(len(suite.problems)), labels, suite.summary)
     Console().print(lines)
-
-
-def split_names(text: str) -> list[str]:
-    """The names in a,b,c."""
-    return [name for name in map(str.strip, text.split(",")) if name]
 
 
 def _run_plan(
@@ -384,12 +379,3 @@ def _rich(cells: Cells, width: int) -> Table:
     for row in cells.means:
         lines.add_row(*(escape(row[i]) for i in kept), style="bold")
     return lines
-
-
-@contextmanager
-def writing_to(out: Path) -> Iterator[None]:
-    """Turns an error of the file system into one that names the folder."""
-    try:
-        yield
-    except OSError as error:
-        raise InvalidInput(f"cannot use --out {out}: {error.strerror or error}") from error

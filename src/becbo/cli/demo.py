@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -18,12 +17,14 @@ from becbo import METHODS, Campaign, Infeasible, InvalidInput, Outcome
 from becbo.campaign.campaign import FILE, campaigns
 from becbo.campaign.description import Description, LabParameter
 from becbo.campaign.runs import Run
+from becbo.campaign.words import number
+from becbo.cli.common import writing_to
 from becbo.cli.lab import using
 from becbo.problems import Problem, get
 from becbo.progress import ProgressBar
 
 # For the announcement only: methods that train networks, and seconds per proposal.
-_TRAINED = ("be-cbo", "be-cbo-c", "be-cbo-m", "be-cbo-mle", "be-cbo-ucb")
+_TRAINED = ("be-cbo", "be-cbo-c", "be-cbo-code", "be-cbo-m", "be-cbo-mle", "be-cbo-ucb")
 _TRAINED_PACE, _PACE = 3.0, 0.2
 
 SNIPPET = """\
@@ -52,7 +53,7 @@ def run_demo(
     problem = get(problem_name)
     if method not in METHODS:
         raise InvalidInput(f"method {method!r} is unknown; known: {', '.join(METHODS)}")
-    with _writing_to(out):  # before the run: nobody wants to wait for this message
+    with writing_to(out):  # before the run: nobody wants to wait for this message
         out.mkdir(parents=True, exist_ok=True)
     pace = _TRAINED_PACE if method in _TRAINED else _PACE
     console.print(
@@ -65,7 +66,7 @@ def run_demo(
         campaign = _campaign(problem, method, evaluations, seed, out / FILE)
         interrupted = _run(campaign, problem, evaluations)
         _report(campaign.runs, problem, interrupted, console)
-        with _writing_to(out):
+        with writing_to(out):
             _write_files(campaign, problem, out, console)
     python = escape(os.path.relpath(sys.executable))
     console.print("\nYour own problem, in a file of your own (more in README.md). Run it with")
@@ -126,9 +127,9 @@ def _report(runs: Sequence[Run], problem: Problem, interrupted: bool, console: C
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     table.add_row("[bold]best design", f"run {best.number}")
     for name, setting in best.params.items():
-        table.add_row(f"  {name}", _number(setting))
-    table.add_row("[bold]its value", f"[bold]{_number(value)}")
-    table.add_row("best possible", _number(problem.optimum))
+        table.add_row(f"  {name}", number(setting))
+    table.add_row("[bold]its value", f"[bold]{number(value)}")
+    table.add_row("best possible", number(problem.optimum))
     table.add_row("distance to it", _distance(value, problem.optimum))
     table.add_row("designs that failed", f"{len(done) - len(worked)} of {len(done)}")
     console.print(table, highlight=False)
@@ -164,18 +165,6 @@ def _picture(campaign: Campaign, problem: Problem, path: Path) -> None:
         title=f"{problem.name}: {len(done)} experiments, {n_failed} failed",
     )
     figure.savefig(path, dpi=150)
-
-
-@contextmanager
-def _writing_to(out: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise InvalidInput(f"cannot write to --out {out}: {error.strerror}") from error
-
-
-def _number(value: object) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _distance(value: float, optimum: float) -> str:

@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from becbo.cli.common import split_names
 from becbo.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -190,8 +191,7 @@ def _is_in(package: str, module: str) -> bool:
 
 def _exceptions(text: str) -> tuple[type[Exception], ...]:
     """The classes that `RuntimeError,subprocess.TimeoutExpired` names."""
-    names = [name for name in map(str.strip, text.split(",")) if name]
-    return tuple(map(_exception, names))
+    return tuple(map(_exception, split_names(text)))
 
 
 def _exception(name: str) -> type[Exception]:

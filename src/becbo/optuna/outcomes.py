@@ -8,6 +8,9 @@ frozen) or, for a trial that is told already, in attributes of its study:
 * `becbo:lost:7` of the study says that trial 7 was lost, and why;
 * Optuna's own `retry_history` names trials whose worker died;
 * `becbo:replaces` names a trial that this one corrects: the old one counts for nothing.
+
+The last two name trials by number, which means another trial when they come with trials added from
+another study. So a number is believed only if the trial it names can be the one that is meant.
 """
 
 from __future__ import annotations
@@ -15,13 +18,14 @@ from __future__ import annotations
 import functools
 import logging
 import math
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, Literal
 
 import optuna
 from optuna.trial import FrozenTrial, TrialState
 
-from becbo.errors import Infeasible, InvalidInput, reason_text
+from becbo.errors import InvalidInput, in_words, reason_text
 from becbo.trial import MAX_LOSSES, Outcome
 
 OUTCOME = "becbo:outcome"
@@ -72,8 +76,10 @@ def marking(
     """The objective, marking its trial when an exception leaves it.
 
     Exceptions of the types in `lost`, Ctrl-C and the end of the program mean lost, `TrialPruned`
-    stays what it is, and every other exception means failed. The exception goes on its way.
+    stays what it is, and every other exception means failed. The exception goes on its way. A
+    frozen trial, given to run a design again, cannot be marked and is not.
     """
+    check_exceptions(lost)
 
     @functools.wraps(objective)
     def marked(trial: optuna.Trial) -> Any:
@@ -82,11 +88,22 @@ def marking(
         except optuna.TrialPruned:
             raise
         except (Exception, KeyboardInterrupt, SystemExit) as error:
-            is_lost = isinstance(error, lost) or not isinstance(error, Exception)
-            (mark_lost if is_lost else mark_failed)(trial, in_words(error))
+            if not isinstance(trial, FrozenTrial):
+                is_lost = isinstance(error, lost) or not isinstance(error, Exception)
+                (mark_lost if is_lost else mark_failed)(trial, in_words(error))
             raise
 
     return marked
+
+
+def check_exceptions(lost: object) -> None:
+    """An error now: Python looks at such a tuple only when an exception is on its way."""
+    if not isinstance(lost, tuple) or not all(
+        isinstance(kind, type) and issubclass(kind, BaseException) for kind in lost
+    ):
+        raise InvalidInput(
+            f"lost {lost!r} must be a tuple of exception types, as in (ConnectionError,)"
+        )
 
 
 def outcome(trial: FrozenTrial, lost: Collection[int] = (), pruned: Pruned = "value") -> Outcome:
@@ -109,8 +126,7 @@ def outcome(trial: FrozenTrial, lost: Collection[int] = (), pruned: Pruned = "va
     if trial.state is TrialState.PRUNED and pruned == "failed":
         return Outcome.FAILED
     has_worked = final_value(trial) is not None
-    is_allowed = all(slack <= 0 for slack in trial.constraints.values())
-    return Outcome.OK if has_worked and is_allowed else Outcome.FAILED
+    return Outcome.OK if has_worked and not _violated(trial) else Outcome.FAILED
 
 
 def final_value(trial: FrozenTrial) -> float | None:
@@ -122,9 +138,32 @@ def final_value(trial: FrozenTrial) -> float | None:
 
 
 def reason(trial: FrozenTrial) -> str | None:
-    """Why the trial failed or was lost, if somebody said so."""
+    """Why the trial failed or was lost, if somebody said so.
+
+    If nobody did, a failed trial has the names of the constraints that it violates.
+    """
+    if (said := _said(trial)) is not None or outcome(trial) is not Outcome.FAILED:
+        return said
+    return ", ".join(map(_in_one_word, _violated(trial))) or None
+
+
+def _said(trial: FrozenTrial) -> str | None:
     said = trial.user_attrs.get(REASON)
     return str(said) if said else None  # anybody can set an attribute, to anything
+
+
+def _violated(trial: FrozenTrial) -> list[str]:
+    """The names of the violated constraints; `constraints_func` gives numbers as names."""
+    return [name for name, excess in trial.constraints.items() if not excess <= 0]
+
+
+def _in_one_word(name: str) -> str:
+    """The name as one reason.
+
+    Commas and colons would divide it, and a number by itself would be taken for a reading.
+    """
+    word = "_".join(re.findall(r"\w+", name))
+    return word if word[:1].isalpha() else f"constraint_{word}"
 
 
 def lost_numbers(study: optuna.Study) -> frozenset[int]:
@@ -135,10 +174,17 @@ def lost_numbers(study: optuna.Study) -> frozenset[int]:
 def lost_among(trials: Iterable[FrozenTrial], study_attrs: Iterable[str]) -> frozenset[int]:
     """The numbers of lost trials, from all trials and the attributes of their study."""
     lost = {int(key.removeprefix(LOST)) for key in study_attrs if key.startswith(LOST)}
-    for trial in trials:
-        lost.update(_retries(trial))
-        if (corrected := trial.system_attrs.get(REPLACES)) is not None:
-            lost.add(corrected)
+    known = {trial.number: trial for trial in trials}
+    for trial in known.values():
+        repeated = [known[n] for n in _retries(trial) if n in known]
+        lost.update(
+            old.number
+            for old in repeated
+            if old.state is not TrialState.COMPLETE and _is_same(trial, old)
+        )
+        corrected = known.get(trial.system_attrs.get(REPLACES, -1))
+        if corrected is not None and _is_same(trial, corrected):
+            lost.add(corrected.number)
         if trial.user_attrs.get(OUTCOME) == Outcome.LOST.value:
             lost.add(trial.number)
     return frozenset(lost)
@@ -154,11 +200,13 @@ def requeue_lost(study: optuna.Study, trial: FrozenTrial) -> None:
     """
     key = f"{LOST}{trial.number}"
     if key not in study.user_attrs:
-        study.set_user_attr(key, reason(trial) or "the worker gave no answer")
+        study.set_user_attr(key, _said(trial) or "the worker gave no answer")
     fixed = trial.system_attrs.get(FIXED, {})
-    design = {**fixed, **trial.params}
-    history = [*_retries(trial), trial.number]
-    if not design or any(trial.number in _retries(t) for t in study.get_trials(deepcopy=False)):
+    design = design_of(trial)
+    trials = study.get_trials(deepcopy=False)
+    history = [n for n in _retries(trial) if n < trial.number and _is_same(trial, trials[n])]
+    history.append(trial.number)
+    if not design or any(trial.number in _retries(t) and _is_same(t, trial) for t in trials):
         return
     if len(history) > MAX_RETRIES:
         _logger.warning(
@@ -177,13 +225,19 @@ def requeue_lost(study: optuna.Study, trial: FrozenTrial) -> None:
     )
 
 
+def design_of(trial: FrozenTrial) -> dict[str, Any]:
+    """What has been set in a trial, or will be as soon as it is suggested."""
+    return {**trial.system_attrs.get(FIXED, {}), **trial.params}
+
+
+def _is_same(trial: FrozenTrial, old: FrozenTrial) -> bool:
+    """Whether a trial can repeat, or correct, an old one: it has all that the old one came to."""
+    design = design_of(trial)
+    return old.number < trial.number and all(
+        name in design and design[name] == value for name, value in old.params.items()
+    )
+
+
 def _retries(trial: FrozenTrial) -> Sequence[int]:
     retries: Sequence[int] = trial.system_attrs.get(RETRIES, ())
     return retries
-
-
-def in_words(error: BaseException) -> str:
-    """An exception as a reason."""
-    if isinstance(error, Infeasible):
-        return error.reason
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -16,7 +16,8 @@ from optuna.trial import TrialState
 from ray import tune
 from ray.tune.search.optuna import OptunaSearch
 
-from becbo.optuna.outcomes import in_words, mark_failed, mark_lost
+from becbo.errors import in_words
+from becbo.optuna.outcomes import check_exceptions, mark_failed, mark_lost
 
 FAILED = "becbo_failed"  # in a result that is reported: why the design failed
 
@@ -32,6 +33,7 @@ def fail_aware(
     Exceptions of the types in `lost` are passed on to Ray, which may retry, as it does when the
     process or its machine dies; they say nothing about the design.
     """
+    check_exceptions(lost)
 
     @functools.wraps(trainable)
     def aware(config: Config) -> Mapping[str, Any] | None:

@@ -17,12 +17,11 @@ from optuna.storages import BaseStorage, fail_stale_trials
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-from becbo.errors import Infeasible, InvalidInput
+from becbo.errors import Infeasible, InvalidInput, in_words
 from becbo.optimizer import number_in
 from becbo.optuna.outcomes import (
     OUTCOME,
     Pruned,
-    in_words,
     lost_among,
     lost_numbers,
     mark_failed,

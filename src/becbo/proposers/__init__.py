@@ -10,7 +10,13 @@ from typing import Any
 import numpy as np
 
 from becbo.acquisition import ExpectedImprovement, LogExpectedImprovement, UpperConfidenceBound
-from becbo.band import DynamicBound, EdgeProbability, Everywhere, MinimumProbability
+from becbo.band import (
+    DynamicBound,
+    EdgeProbability,
+    Everywhere,
+    MinimumProbability,
+    OptimisticLatent,
+)
 from becbo.errors import InvalidInput
 from becbo.proposers.base import Models, Proposal, Proposer, describe, region_of
 from becbo.proposers.boundary import Boundary, LeastGain, SeveralLimits
@@ -147,6 +153,16 @@ METHODS: dict[str, Method] = {
             "variant of the paper: UCB (beta 0.1) instead of EI",
             _PAPER,
             lambda noisy: _be_cbo(noisy, acquisition=UpperConfidenceBound),
+        ),
+        Method(
+            "be-cbo-code",
+            "what the authors' released code does: training ends early, mu(x) + sigma(x) >= 0",
+            _PAPER,
+            lambda noisy: _be_cbo(
+                noisy,
+                classifier=DeepEnsemble(stop_when_separated=True),
+                band=OptimisticLatent(),
+            ),
         ),
         Method(
             "cei",

@@ -169,7 +169,7 @@ class Scbo:
             # Seeded by what came before, so that a new design is one sequence without any state.
             scrambling = np.random.default_rng(zlib.crc32(data.X[: state.begin].tobytes()))
             X, origin = space_filling(region, _SEQUENCE, scrambling), "restart"
-            return choose(X, [origin] * len(X), INDIFFERENT, region, rng, 0)
+            return choose(X, [origin] * len(X), INDIFFERENT, region, rng)
         latent = (classifier.believe(pending) if len(pending) else classifier).path(rng)
         if ranked is None:  # nothing has worked: the largest drawn probability anywhere
             X, origin = space_filling(region, n_candidates(region.dim), rng), "space"
@@ -180,4 +180,4 @@ class Scbo:
             X, origin = candidates(centre, state.length, ranked.scales, region, rng), "trust region"
             # A drawn probability of 0.5 is a drawn latent of 0.
             goal = ranking(lambda X: (value(X), latent(X)))
-        return choose(X, [origin] * len(X), goal, region, rng, len(X))
+        return choose(X, [origin] * len(X), goal, region, rng)

@@ -51,7 +51,7 @@ class Sobol:
 
         def search(region: Region, pending: Array) -> Found:
             points = next_block(data.X, region, rng)
-            return choose(points, ["sequence"] * len(points), INDIFFERENT, region, rng, 0)
+            return choose(points, ["sequence"] * len(points), INDIFFERENT, region, rng)
 
         with clock(seconds, "search"):
             found = propose_in_turn(q, region, pending, search)

@@ -147,4 +147,4 @@ def explore(goal: Goal, region: Region, rng: np.random.Generator) -> Found:
 def exploit(goal: Goal, region: Region, rng: np.random.Generator) -> Found:
     """The next point of phase 2: the best of many candidates, as it is."""
     X = space_filling(region, N_CANDIDATES, rng)
-    return choose(X, ["phase 2"] * len(X), goal, region, rng, len(X))
+    return choose(X, ["phase 2"] * len(X), goal, region, rng)

@@ -24,7 +24,6 @@ def choose(
     goal: Goal,
     region: Region,
     rng: np.random.Generator,
-    n_starts: int,
 ) -> Found:
     """The best point of the pool X (m, d) that can be set, is allowed, is new and in the band.
 
@@ -34,13 +33,13 @@ def choose(
     usable = region.allowed(X) & region.is_new(X)
     if usable.any():
         kept = [origin for origin, keep in zip(origins, usable, strict=True) if keep]
-        return _best(X[usable], kept, goal, n_starts)
+        return _best(X[usable], kept, goal)
     everything = region.enumerate(ENUMERATE)
     others = space_filling(region, _FRESH_DRAWS, rng) if everything is None else everything
     fresh = others[region.allowed(others) & region.is_new(others)]
     if len(fresh):
         why = "every point the search found was tried already or forbidden: best of some new ones"
-        return _best(fresh, ["fresh"] * len(fresh), goal, n_starts, why)
+        return _best(fresh, ["fresh"] * len(fresh), goal, why)
     allowed = np.vstack([X, others])
     allowed = allowed[region.allowed(allowed)]
     if not len(allowed):
@@ -49,12 +48,10 @@ def choose(
             "parameter that follows from the others"
         )
     why = CRAMPED if everything is None else EXHAUSTED
-    return _best(allowed, [REPEAT] * len(allowed), goal, n_starts, why)
+    return _best(allowed, [REPEAT] * len(allowed), goal, why)
 
 
-def _best(
-    X: Array, origins: list[str], goal: Goal, n_starts: int, fallback: str | None = None
-) -> Found:
+def _best(X: Array, origins: list[str], goal: Goal, fallback: str | None = None) -> Found:
     a, g = goal.values(X)
     inside = g >= -TOLERANCE
     if inside.any():
@@ -67,7 +64,6 @@ def _best(
         float(a[index]),
         float(g[index]),
         bool(inside[index]),
-        n_starts,
         origins[index],
         fallback,
     )

@@ -40,7 +40,7 @@ class BandSearch:
         """The best point found."""
         X, origins = self.candidates(region, hints, rng)
         if not len(X):  # known constraints leave no room
-            return choose(X, origins, goal, region, rng, 0)
+            return choose(X, origins, goal, region, rng)
         a, g = goal.values(X)
         ranked = np.lexsort((np.where(g >= 0, -a, -g), g < 0))  # inside by a, then outside by g
         starts = self._starts(X, a, g, ranked, hints.scales)
@@ -59,7 +59,7 @@ class BandSearch:
             best = np.repeat(hints.successes[:1], len(points), axis=0)
             pool.append(repair(points, best, lambda X: goal.values(X)[1] >= -TOLERANCE))
             names += [f"{label}, refined and repaired" for label in labels]
-        return choose(np.vstack(pool), names, goal, region, rng, len(starts))
+        return choose(np.vstack(pool), names, goal, region, rng)
 
     def candidates(
         self, region: Region, hints: Hints, rng: np.random.Generator

@@ -32,4 +32,4 @@ class FirstSuccess:
         if rng.random() >= self.random_share:
             return self.refined.maximise(goal, region, hints, rng)
         point = space_filling(region, 1, rng)
-        return choose(point, ["random"] * len(point), goal, region, rng, 0)
+        return choose(point, ["random"] * len(point), goal, region, rng)

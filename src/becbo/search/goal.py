@@ -50,7 +50,6 @@ class Found:
     value: float  # a(x)
     slack: float  # g(x)
     bound_holds: bool  # whether g(x) >= 0 up to the search's tolerance
-    n_starts: int
     winner: str  # where the point came from
     fallback: str | None = None  # why the ordinary choice was not possible
 

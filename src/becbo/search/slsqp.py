@@ -42,9 +42,9 @@ class SlsqpSearch:
                 results = np.array([self._climb(goal, x, region, unit) for x in starts])
                 names = ["SLSQP"] * len(results) + ["start"] * len(starts)
                 pool = np.vstack([results, starts])
-                return choose(pool, names, goal, region, rng, len(starts))
+                return choose(pool, names, goal, region, rng)
         point = space_filling(region, 1, rng)
-        found = choose(point, ["random"], goal, region, rng, 0)
+        found = choose(point, ["random"], goal, region, rng)
         note = f"no start met the bound in {self.n_rounds} rounds: a random point"
         return found if found.winner == REPEAT else replace(found, fallback=note)
 

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_ndtr
 
+from becbo.surrogates.adam import adam
 from becbo.surrogates.base import Array, mills, normal_pdf
-from becbo.surrogates.ensemble import adam
 from becbo.surrogates.gp_classifier import (
     GPClassifier,
     GPClassifierModel,

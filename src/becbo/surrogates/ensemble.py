@@ -12,13 +12,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Integral
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_ndtr, ndtr, ndtri
 
 from becbo.errors import InvalidInput
+from becbo.surrogates.adam import Floats, adam
 from becbo.surrogates.base import (
     Array,
     mills,
@@ -28,15 +29,12 @@ from becbo.surrogates.base import (
     probit_score_grad,
 )
 
-Floats = NDArray[np.floating[Any]]
 Labels = NDArray[np.bool_]
 Shapes = Sequence[tuple[int, int, int]]
 
 # Single precision halves the time of a fit. A thousand steps amplify its rounding, to about
 # 0.001 in C on average: several times less than what another draw of initial weights does.
 TRAINING_DTYPE = np.float32
-BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8  # Adam's customary constants
-BLOCK = 2**16  # weights per sweep of Adam: its four vectors stay in the second-level cache
 CHUNK = 128  # points predicted at once, for the same reason
 
 JITTER = 1e-4  # the released code's addition to the latent variance
@@ -45,7 +43,7 @@ NODES = _nodes[:, None]  # (20, 1)
 WEIGHTS = _weights / _weights.sum()  # (20,): E h(t) = WEIGHTS @ h(NODES), t ~ N(0, 1)
 MOMENTS = np.stack([WEIGHTS, WEIGHTS * _nodes])  # (2, 20): E h and E t h at once
 
-# Against EPSILON such a derivative moves nothing, but back-propagating it would produce
+# Against Adam's epsilon such a derivative moves nothing, but back-propagating it would produce
 # subnormal numbers, which are slow: well fitted points cost 7 % of a fit in 30 dimensions.
 NEGLIGIBLE = 1e-20
 
@@ -255,32 +253,6 @@ class Backpropagation:
                 delta = np.multiply(below, self.active[i - 1], out=below)
 
 
-def adam(theta: Floats, grad: Floats, fill: Callable[[], bool], rate: float, n_steps: int) -> None:
-    """Minimise over `theta` in place; `fill()` computes `grad` and says whether to go on.
-
-    The moments are kept without their factors (1 - beta), which go into the step size and
-    epsilon instead; `grad` serves as scratch. Both save passes over the parameters.
-    """
-    vectors = theta, grad, np.zeros_like(theta), np.zeros_like(theta)
-    blocks = [[v[i : i + BLOCK] for v in vectors] for i in range(0, theta.size, BLOCK)]
-    for t in range(1, n_steps + 1):
-        if not fill():
-            return
-        scale = math.sqrt((1 - BETA2**t) / (1 - BETA2))
-        step = rate * scale * (1 - BETA1) / (1 - BETA1**t)
-        for p, g, m, v in blocks:
-            m *= BETA1
-            m += g
-            v *= BETA2
-            g *= g
-            v += g
-            np.sqrt(v, out=g)
-            g += EPSILON * scale
-            np.divide(m, g, out=g)
-            g *= step
-            p -= g
-
-
 def train_networks(
     initial: Floats,
     shapes: Shapes,
@@ -325,11 +297,6 @@ class _Ensemble:
         theta = train_networks(initial, shapes, X, feasible, cls.objective, settings)
         layers = [layer.astype(np.float64) for layer in split(theta, shapes)]
         return cls(settings, initial, X, feasible, layers)
-
-    @property
-    def loss(self) -> float:
-        """What training minimised, at its end."""
-        return self.objective.loss(outputs(self.layers, self.X), np.where(self.feasible, 1.0, -1.0))
 
     def believe(self, X: Array) -> Self:  # (p, d)
         """Trained again, from the same start, with the likelier outcome at pending points X."""
