@@ -14,6 +14,7 @@ from optuna.storages import RDBStorage, RetryHeartbeatStaleTrialCallback
 from optuna.trial import FrozenTrial, TrialState
 
 from becbo import Infeasible, InvalidInput, Outcome
+from becbo.data import kinds
 from becbo.optuna import (
     lost_numbers,
     mark_failed,
@@ -23,7 +24,7 @@ from becbo.optuna import (
     reason,
     requeue_lost,
 )
-from becbo.optuna.outcomes import MAX_RETRIES, OUTCOME, REASON
+from becbo.optuna.outcomes import MAX_RETRIES, OUTCOME, REASON, REPLACES
 
 X = {"x": FloatDistribution(0, 1)}
 
@@ -121,6 +122,34 @@ def test_nan_is_failed(study: optuna.Study) -> None:
     assert outcome(study.trials[0]) is Outcome.FAILED
 
 
+def violating(constraints: dict[str, float], **kwargs: Any) -> FrozenTrial:
+    return ended(TrialState.COMPLETE, value=1.0, constraints=constraints, **kwargs)
+
+
+@pytest.mark.parametrize(
+    ("trial", "expected"),
+    [
+        (violating({"hot": 1.0, "thin": 0.0, "long": 0.1}), "hot, long"),
+        (violating({"hot, or worse": 1.0, "a: b; c": 2.0}), "hot_or_worse, a_b_c"),
+        (violating({"0": 1.0, "limit 1": 1.0}), "constraint_0, limit_1"),
+        (violating({"hot": -1.0}), None),
+        (violating({"hot": 1.0}, user_attrs={REASON: "it melted"}), "it melted"),
+        (violating({"hot": 1.0}, user_attrs={OUTCOME: "failed"}), "hot"),
+        (violating({"hot": 1.0}, user_attrs={OUTCOME: "lost"}), None),
+    ],
+)
+def test_violated_constraints_are_reasons(trial: FrozenTrial, expected: str | None) -> None:
+    assert reason(trial) == expected
+
+
+def test_constraints_without_names_are_told_apart() -> None:
+    """`kinds` takes bare numbers for readings, and what was said once without them."""
+    numbers = [(0,), (1,), (0, 1), (0,), (2,), (3,)]
+    reasons = [reason(violating({str(i): 1.0 for i in broken})) for broken in numbers]
+    expected = [[0 in broken, 1 in broken] for broken in numbers]
+    assert kinds(reasons).tolist() == expected
+
+
 def test_requeue_offers_the_same_design_without_its_attributes(
     study: optuna.Study,
 ) -> None:
@@ -175,6 +204,46 @@ def test_optunas_own_retries_are_recognised(study: optuna.Study) -> None:
     assert lost_numbers(study) == {0}
 
 
+@pytest.mark.parametrize("named", [{"retry_history": [1]}, {REPLACES: 1}])
+def test_numbers_that_come_with_the_trials_of_another_study_are_not_believed(
+    study: optuna.Study, named: dict[str, Any]
+) -> None:
+    for x, state in ((0.1, TrialState.FAIL), (0.2, TrialState.FAIL), (0.3, TrialState.COMPLETE)):
+        value = 1.0 if state is TrialState.COMPLETE else None
+        study.add_trial(
+            optuna.create_trial(state=state, value=value, params={"x": x}, distributions=X)
+        )
+    study.add_trial(
+        optuna.create_trial(value=2.0, params={"x": 0.5}, distributions=X, system_attrs={**named})
+    )
+    assert lost_numbers(study) == set()
+
+
+def test_what_has_worked_was_not_lost_because_others_name_it(study: optuna.Study) -> None:
+    for history in ([], [0]):
+        attrs = {"retry_history": history}
+        study.add_trial(ended(TrialState.COMPLETE, value=1.0, system_attrs=attrs))
+    assert lost_numbers(study) == set()
+
+
+def test_a_correction_makes_any_trial_count_for_nothing(study: optuna.Study) -> None:
+    study.add_trial(ended(TrialState.COMPLETE, value=1.0))
+    study.add_trial(ended(TrialState.COMPLETE, value=2.0, system_attrs={REPLACES: 0}))
+    assert lost_numbers(study) == {0}
+
+
+def test_a_trial_of_another_study_does_not_keep_a_lost_one_from_its_repeat(
+    study: optuna.Study,
+) -> None:
+    lost = failed_trial(study)
+    foreign = ended(TrialState.COMPLETE, value=1.0, system_attrs={"retry_history": [0, 99]})
+    study.add_trial(foreign)
+    requeue_lost(study, lost)
+    assert study.trials[2].params == lost.params
+    requeue_lost(study, study.trials[1])  # its own history is not of this study
+    assert study.trials[3].system_attrs["retry_history"] == [1]
+
+
 @pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
 def test_requeue_as_the_callback_of_a_heartbeat(tmp_path: Path) -> None:
     storage = RDBStorage(
@@ -220,6 +289,23 @@ def test_marking(
         assert raised is error
     assert outcome(study.trials[0]) is expected
     assert reason(study.trials[0]) == why
+
+
+@pytest.mark.parametrize("lost", [[ConnectionError], ConnectionError, ("ConnectionError",), (int,)])
+def test_marking_refuses_what_is_no_tuple_of_exceptions(lost: Any) -> None:
+    with pytest.raises(InvalidInput, match="must be a tuple of exception types"):
+        marking(lambda trial: 0.0, lost=lost)
+
+
+def test_marking_lets_the_error_of_a_frozen_trial_out(study: optuna.Study) -> None:
+    @marking
+    def objective(trial: optuna.Trial) -> float:
+        raise ZeroDivisionError("no pressure")
+
+    frozen: Any = failed_trial(study)  # to look at one design again
+    with pytest.raises(ZeroDivisionError, match="no pressure"):
+        objective(frozen)
+    assert frozen.user_attrs == study.trials[0].user_attrs == {}
 
 
 def test_marking_leaves_a_value_alone(study: optuna.Study) -> None:

@@ -12,6 +12,7 @@ pytest.importorskip("ray.tune", reason="Ray Tune is not installed: pip install '
 import ray  # noqa: E402
 from ray import tune  # noqa: E402
 
+from becbo.errors import InvalidInput  # noqa: E402
 from becbo.optuna import BECBOSampler, open_storage  # noqa: E402
 from becbo.optuna.outcomes import lost_numbers, outcome, reason  # noqa: E402
 from becbo.optuna.ray import FailAwareOptunaSearch, fail_aware  # noqa: E402
@@ -71,3 +72,8 @@ def test_raise_death_and_nan_are_failed_lost_and_failed(cluster, tmp_path: Path)
     repeat = study.trials[4]  # the lost design, which works the second time
     assert (repeat.params["x"], outcome(repeat, lost), repeat.value) == (0.3, Outcome.OK, 0.3)
     assert all(t.state.is_finished() for t in study.trials)
+
+
+def test_what_is_no_tuple_of_exceptions_is_refused_at_once() -> None:
+    with pytest.raises(InvalidInput, match="must be a tuple of exception types"):
+        fail_aware(trainable, "loss", lost=[ConnectionError])  # type: ignore[arg-type]

@@ -30,7 +30,16 @@ from optuna.testing.pytest_samplers import (
 from optuna.trial import FrozenTrial, TrialState
 
 import becbo.optuna.sampler
-from becbo import Infeasible, InvalidInput, LinearConstraint, Optimizer, Outcome, Real, Space
+from becbo import (
+    Categorical,
+    Infeasible,
+    InvalidInput,
+    LinearConstraint,
+    Optimizer,
+    Outcome,
+    Real,
+    Space,
+)
 from becbo.optuna import BECBOSampler, ProposalFailed, lost_numbers, mark_lost, marking, outcome
 from becbo.optuna.outcomes import LOST
 from becbo.optuna.sampler import PROPOSAL
@@ -197,7 +206,7 @@ def test_trials_count_however_they_ended(asked: list[Optimizer]) -> None:
         done(1.0, x=0.1, y=0.1),
         done(x=0.2, y=0.2),
         done(math.inf, x=0.3, y=0.3),
-        done(0.5, TrialState.PRUNED, x=0.4, y=0.4),
+        done(1.5, TrialState.PRUNED, x=0.4, y=0.4),
     )
     study.ask(XY)  # number 4, which stays pending
     dashboard = study.ask(XY)
@@ -208,7 +217,7 @@ def test_trials_count_however_they_ended(asked: list[Optimizer]) -> None:
         (Outcome.OK, 1.0),
         (Outcome.FAILED, None),
         (Outcome.FAILED, None),
-        (Outcome.OK, 0.5),
+        (Outcome.OK, 1.5),
         (Outcome.FAILED, None),
         (Outcome.PENDING, None),
     ]
@@ -239,6 +248,34 @@ def test_a_pruned_trial_that_was_added_counts_with_its_last_report(
     )
     study_of(BECBOSampler(), pruned).ask(XY)
     assert [t[1:] for t in history(asked[0])] == [(Outcome.OK, 0.5)]
+
+
+@pytest.mark.parametrize(("direction", "worst"), [("minimize", 1.0), ("maximize", -1.0)])
+def test_a_pruned_trial_counts_as_no_better_than_half_of_the_complete_ones(
+    asked: list[Optimizer], caplog: pytest.LogCaptureFixture, direction: str, worst: float
+) -> None:
+    values = [worst * factor for factor in (1, 3, 100)]
+    complete = [done(value, x=i / 4, y=0.1) for i, value in enumerate(values)]
+    early, late = (done(worst * v, TrialState.PRUNED, x=0.9, y=v / 10) for v in (0.5, 5))
+    study = study_of(BECBOSampler(), *complete, early, late, direction=direction)
+    for _ in range(2):
+        study.ask(XY)
+    assert [t.value for t in asked[0].trials] == [*values, 3 * worst, 5 * worst]
+    assert asked[0].best.value == worst  # type: ignore[union-attr]
+    assert caplog.text.count(f"trial 3 was pruned at {0.5 * worst:g}") == 1
+
+
+def test_the_names_of_violated_constraints_are_reasons(url: str, asked: list[Optimizer]) -> None:
+    def objective(trial: optuna.Trial) -> float:
+        x, y = trial.suggest_float("x", 0, 1), trial.suggest_float("y", 0, 1)
+        trial.set_constraint("too hot", x - 0.5)
+        trial.set_constraint("too long, perhaps", y - 0.5)
+        return -x - y
+
+    study = optuna.create_study(storage=url, sampler=BECBOSampler(space=XY, seed=0))
+    study.optimize(objective, n_trials=9)
+    reasons = {t.reason for t in asked[-1].trials if t.outcome is Outcome.FAILED}
+    assert reasons == {"too_hot", "too_long_perhaps", "too_hot, too_long_perhaps"}
 
 
 def test_the_order_is_that_of_completion(asked: list[Optimizer]) -> None:
@@ -279,15 +316,90 @@ def test_a_trial_that_stopped_early_counts_with_its_proposal(asked: list[Optimiz
     assert known.params == study.trials[0].system_attrs[PROPOSAL]["params"]
 
 
-def test_parameters_of_a_branch_are_drawn_at_random() -> None:
+def branching(trial: optuna.Trial) -> float:
+    """The best value, 0, is in the branch that is worse in most places."""
+    if trial.suggest_categorical("model", ["svm", "rf"]) == "svm":
+        c = trial.suggest_float("C", 1e-3, 1e3, log=True)
+        if c > 300:
+            raise Infeasible("too large")
+        return abs(math.log10(c) - 1)
+    return 0.5 + 0.05 * trial.suggest_int("depth", 1, 10)
+
+
+@pytest.mark.parametrize("seed", [1, 4])
+def test_branches_are_modelled_together(seed: int, caplog: pytest.LogCaptureFixture) -> None:
+    study = optuna.create_study(sampler=BECBOSampler(seed=seed))
+    study.optimize(branching, n_trials=40, catch=(Infeasible,))
+    assert study.best_value < 0.02
+    assert "exhausted" not in caplog.text
+    proposed = study.trials[-1].system_attrs[PROPOSAL]["params"]
+    assert proposed.keys() == {"model", "C", "depth"}
+
+
+def test_what_differs_only_in_what_nobody_asks_for_is_not_proposed() -> None:
+    study = optuna.create_study(sampler=BECBOSampler(seed=1))
+    study.optimize(branching, n_trials=25, catch=(Infeasible,))
+    forests = [t.params["depth"] for t in study.trials if t.params["model"] == "rf"]
+    assert len(set(forests)) == len(forests)
+
+
+def test_when_every_branch_is_exhausted_designs_are_repeated(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def objective(trial: optuna.Trial) -> float:
+        return trial.suggest_int(trial.suggest_categorical("kind", ["a", "b"]), 1, 2)
+
+    space = {
+        "kind": CategoricalDistribution(["a", "b"]),
+        "a": IntDistribution(1, 2),
+        "b": IntDistribution(1, 2),
+    }
+    study = optuna.create_study(sampler=BECBOSampler(space=space, seed=0, n_startup=3))
+    study.optimize(objective, n_trials=7)
+    assert len(set(designs(study)[:4])) == 4
+    assert caplog.text.count("trial 4: no design was found that differs from earlier ones") == 1
+
+
+def test_no_repeat_where_trials_differ_in_what_is_not_modelled(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     def objective(trial: optuna.Trial) -> float:
         kind = trial.suggest_categorical("kind", ["a", "b"])
-        return trial.suggest_float(kind, 0, 1)
+        return trial.suggest_float("x", 0, 1 + trial.number) + (kind == "a")
 
-    study = optuna.create_study(sampler=BECBOSampler(seed=0))
-    study.optimize(objective, n_trials=8)
-    proposed = [t.system_attrs[PROPOSAL]["params"].keys() for t in study.trials[3:]]
-    assert proposed == [{"kind"}] * 5
+    study = optuna.create_study(sampler=BECBOSampler(seed=0, n_startup=2))
+    study.optimize(objective, n_trials=16)
+    kinds = [t.params["kind"] for t in study.trials[4:]]
+    assert set(kinds) == {"a", "b"}
+    assert study.trials[-1].system_attrs[PROPOSAL]["params"] == {}
+    assert caplog.text.count("every design of kind has been tried") == 1
+    assert "exhausted" not in caplog.text
+
+
+def test_trials_of_others_count_without_a_parameter_that_they_did_not_have(
+    url: str, asked: list[Optimizer], caplog: pytest.LogCaptureFixture
+) -> None:
+    failed = [done(x=x / 8, y=0.5) for x in range(3)] + [done(x=x / 8) for x in range(3, 8)]
+    study = study_of(BECBOSampler(space=XY, seed=0), *failed, storage=url)
+    for _ in range(2):
+        study.ask(XY)
+    known = asked[-1].trials[:8]
+    assert [t.params["x"] for t in known] == [x / 8 for x in range(8)]
+    assert len({t.params["y"] for t in known[3:]}) == 5  # the same in all would look like a cause
+    assert asked[0].trials == known
+    assert caplog.text.count("5 trials, such as 3, do not have 'y'") == 1
+
+
+def test_a_trial_without_any_parameter_is_named(
+    asked: list[Optimizer], caplog: pytest.LogCaptureFixture
+) -> None:
+    study = study_of(BECBOSampler(space=XY, seed=0), done(), done(1.0, x=0.1, y=0.1))
+    study._storage.set_study_user_attr(study._study_id, f"{LOST}2", "no proposal")
+    study.add_trial(done())  # number 2, which is lost and says nothing anyway
+    for _ in range(2):
+        study.ask(XY)
+    assert [t.value for t in asked[0].trials] == [1.0]
+    assert caplog.text.count("trials [0] lie outside the space, or have none") == 1
 
 
 def test_a_given_space_models_a_branch_too(asked: list[Optimizer]) -> None:
@@ -341,6 +453,65 @@ def test_known_constraints_hold() -> None:
     study = optuna.create_study(sampler=BECBOSampler(space=space, seed=0, n_startup=4))
     study.optimize(triangle, n_trials=10)
     assert all(x + y <= 0.5 and x > y for x, y in designs(study))
+
+
+@pytest.mark.parametrize("n_done", [0, 6])
+def test_known_constraints_hold_around_what_is_enqueued(url: str, n_done: int) -> None:
+    space = Space(
+        [Real("x", 0, 1), Real("y", 0, 1), Categorical("kind", ["a", "b"])],
+        [
+            LinearConstraint({"x": 1, "y": 1}, upper=0.8),
+            lambda p: p["kind"] == "a" or p["y"] > p["x"],
+        ],
+    )
+
+    def objective(trial: optuna.Trial) -> float:
+        x, y = trial.suggest_float("x", 0, 1), trial.suggest_float("y", 0, 1)
+        kind = trial.suggest_categorical("kind", ["a", "b"])
+        if y > 0.6:
+            raise Infeasible("too much")
+        return -x - y - 0.1 * (kind == "b")
+
+    sampler = BECBOSampler(space=space, seed=0, n_startup=4)
+    study = optuna.create_study(storage=url, sampler=sampler)
+    study.optimize(objective, n_trials=n_done, catch=(Infeasible,))
+    fixed = [{"x": 0.7}, {"x": 0.79}, {"y": 0.3}, {"kind": "b"}, {"x": 0.2, "kind": "b"}]
+    for params in fixed:
+        study.enqueue_trial(params)
+    study.optimize(objective, n_trials=len(fixed), catch=(Infeasible,))
+    for params, trial in zip(fixed, study.trials[n_done:], strict=True):
+        assert params.items() <= trial.params.items()
+        assert space.is_allowed(trial.params)
+
+
+def test_the_rest_is_proposed_for_what_is_enqueued() -> None:
+    """Each x has a y of its own that is best."""
+    trials = [done((x / 8 - y / 8) ** 2, x=x / 8, y=y / 8) for x in range(9) for y in (0, 3, 6, 8)]
+    study = study_of(BECBOSampler(space=XY, seed=0), *trials)
+    for x in (0.2, 0.55, 0.9):
+        study.enqueue_trial({"x": x})
+    for _ in range(3):
+        params = study.ask(XY).params
+        assert params["y"] == pytest.approx(params["x"], abs=0.05)
+
+
+def test_enqueued_values_that_no_design_can_have_are_reported(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    space = Space([Real("x", 0, 1), Real("y", 0.5, 1)], [lambda p: p["x"] + p["y"] < 1.2])
+    study = optuna.create_study(sampler=BECBOSampler(space=space, seed=0))
+    study.enqueue_trial({"x": 0.9})
+    trial = study.ask({"x": UNIT, "y": FloatDistribution(0.5, 1)})
+    assert trial.params["x"] == 0.9
+    assert "trial 0: no design with what was enqueued for it satisfies" in caplog.text
+
+
+def test_a_value_outside_the_space_may_be_enqueued(caplog: pytest.LogCaptureFixture) -> None:
+    study = optuna.create_study(sampler=BECBOSampler(space=XY, seed=0))
+    study.enqueue_trial({"x": 0.9, "y": 2.0})
+    with pytest.warns(UserWarning, match="out of range"):
+        trial = study.ask({"y": UNIT, "x": UNIT})
+    assert trial.params == {"x": 0.9, "y": 2.0}
 
 
 @pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
@@ -587,6 +758,17 @@ def test_lost_for_reasons_of_ones_own(asked: list[Optimizer]) -> None:
     study.optimize(objective, n_trials=3, catch=(RuntimeError,))
     assert study.trials[1].params == study.trials[0].params
     assert [t.outcome for t in asked[-1].trials] == [Outcome.LOST, Outcome.FAILED]
+
+
+def test_an_error_in_is_lost_says_where_it_comes_from() -> None:
+    def by_exit_code(trial: FrozenTrial) -> bool:
+        return bool(trial.user_attrs["exit_code"] == 137)
+
+    study = study_of(BECBOSampler(is_lost=by_exit_code), done(1.0, x=0.1, y=0.1))
+    with pytest.raises(KeyError, match="exit_code") as caught:
+        study.ask(XY)
+    (note,) = caught.value.__notes__
+    assert "is_lost" in note and "by_exit_code" in note and "trial 0" in note
 
 
 def test_a_repeat_does_not_inherit_why_its_trial_was_lost() -> None:

@@ -21,6 +21,8 @@ from optuna.trial import FrozenTrial, TrialState
 
 from becbo import Categorical, Integer, InvalidInput, LinearConstraint, Real, Space
 from becbo.optuna.spaces import (
+    PinnedSpace,
+    all_distributions,
     common_distributions,
     decode,
     distributions_of,
@@ -200,6 +202,23 @@ def test_a_space_that_optuna_would_confuse_is_an_error() -> None:
         distributions_of(Space([Categorical("p", [1, True])]))
 
 
+def test_a_pinned_space_has_the_given_values_and_no_others() -> None:
+    names = {"a": 7.0, "c": 6, "e": None}
+    space = PinnedSpace(SPACE, names)
+    U = space.snap(np.random.default_rng(0).random((50, space.dim)))
+    assert all(names.items() <= params.items() for params in space.decode(U))
+    assert np.allclose(U, space.encode(space.decode(U)), atol=1e-9)
+    assert space.size == 4 * 100  # of b and d
+    A, b = space.polytope()
+    assert np.all(U @ A.T <= b + 1e-9, axis=1).tolist() == [
+        p["b"] + 0.1 * p["c"] <= 1.5 for p in space.decode(U)
+    ]
+    columns = [columns for columns, _ in space.options()]
+    assert columns == list(space.columns)
+    other = {"a": 1.0, "b": 0.3, "c": 2, "d": 1, "e": True}
+    assert space.decode(space.encode([space.validate(other)])) == [{**other, **names}]
+
+
 F, G, K = FloatDistribution(0, 1), FloatDistribution(0, 2), CategoricalDistribution(["a", "b"])
 DONE, FAIL = TrialState.COMPLETE, TrialState.FAIL
 
@@ -233,5 +252,26 @@ def test_common_distributions(
     trials: list[FrozenTrial], expected: dict[str, BaseDistribution]
 ) -> None:
     found = common_distributions(trials)
+    assert found == expected
+    assert list(found) == sorted(found)
+
+
+@pytest.mark.parametrize(
+    ("trials", "expected"),
+    [
+        ([], {}),
+        ([trial(DONE, y=F, x=F)], {"x": F, "y": F}),
+        ([trial(DONE, k=K, x=F), trial(FAIL, k=K, y=F)], {"k": K, "x": F, "y": F}),
+        # Another range, in any of them.
+        ([trial(DONE, x=F, y=F), trial(DONE, x=F, y=G)], {"x": F}),
+        ([trial(DONE, y=F), trial(DONE, y=G), trial(DONE, x=F, y=F)], {"x": F}),
+        # Still running.
+        ([trial(DONE, x=F), trial(TrialState.RUNNING, x=F, y=F)], {"x": F}),
+    ],
+)
+def test_all_distributions(
+    trials: list[FrozenTrial], expected: dict[str, BaseDistribution]
+) -> None:
+    found = all_distributions(trials)
     assert found == expected
     assert list(found) == sorted(found)

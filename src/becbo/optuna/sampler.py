@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import copy
 import logging
+import statistics
 import threading
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, get_args
 
@@ -19,13 +21,14 @@ import numpy as np
 import optuna
 from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler, RandomSampler
+from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-from becbo.errors import InvalidInput
+from becbo.errors import BecboError, InvalidInput
 from becbo.optimizer import Optimizer, whole_number
 from becbo.optuna.beliefs import PROPOSAL, written
+from becbo.optuna.designs import Design, Read, Tried, enqueued, read_designs, tried_in_part
 from becbo.optuna.outcomes import (
-    FIXED,
     LOST,
     Pruned,
     final_value,
@@ -36,10 +39,10 @@ from becbo.optuna.outcomes import (
 )
 from becbo.optuna.spaces import (
     Distributions,
-    common_distributions,
+    PinnedSpace,
+    all_distributions,
     decode,
     distributions_of,
-    encode,
     parameter_of,
     space_of,
 )
@@ -69,16 +72,17 @@ class BECBOSampler(BaseSampler):
 
     Args:
         space: what is modelled: a dict of Optuna distributions, or a becbo `Space`, whose
-            constraints then hold for every proposal. None takes the parameters that all finished
-            trials share. Parameters outside it are drawn at random.
+            constraints then hold for every proposal. None takes the parameters that finished
+            trials have had, always with the same range. Others are drawn at random.
         method: a name from `becbo.METHODS`, or a proposer of your own.
         seed: same seed and same history, same proposal. None draws one.
         n_startup: how many trials are spread over the space before the models take over.
         noisy: whether repeating a trial gives a different value.
         risk: the largest chance of failure that a proposal may have, as far as the models know,
             between 0 and 1. None leaves it to the method, which for `edge` means about one half.
-        pruned: what a pruned trial counts as. "value": with the value it reported last, and as
-            failed if it reported none; "failed"; or "ignore", as if it had not been.
+        pruned: what a pruned trial counts as. "value": with the value it reported last, or the
+            median of the complete trials if that is worse, and as failed if it reported none;
+            "failed"; or "ignore", as if it had not been.
         is_lost: tells, given a finished trial, whether it was lost for a reason of your own, such
             as `lambda trial: trial.user_attrs.get("exit_code") == 137`.
         stale_after: seconds after which a trial that is still running counts as lost. None waits
@@ -137,8 +141,8 @@ class BECBOSampler(BaseSampler):
         self._pruned = pruned
         self._is_lost = is_lost
         self._stale_after = stale_after
-        self._told: set[str] = set()  # parameters whose random values were explained
-        self._left_out: set[int] = set()  # trials outside the space that were named
+        self._told: set[str] = set()  # what was said in the log
+        self._left_out: set[int] = set()  # trials that were named there, since they are not used
         self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -163,18 +167,21 @@ class BECBOSampler(BaseSampler):
             _check_single_objective(study)
             if self._distributions is not None:
                 return dict(self._distributions)
-            common = common_distributions(study.get_trials(deepcopy=False))
-            return {n: d for n, d in common.items() if not d.single() and self._has_parameter(n, d)}
+            seen = all_distributions(study.get_trials(deepcopy=False))
+            return {n: d for n, d in seen.items() if not d.single() and self._has_parameter(n, d)}
 
     def _has_parameter(self, name: str, distribution: BaseDistribution) -> bool:
         try:
             parameter_of(name, distribution)
         except InvalidInput as error:
-            if name not in self._told:
-                self._told.add(name)
-                _logger.warning(f"{error}; until then {name!r} is drawn at random")
+            self._say_once(name, f"{error}; until then {name!r} is drawn at random")
             return False
         return True
+
+    def _say_once(self, about: str, text: str) -> None:
+        if about not in self._told:
+            self._told.add(about)
+            _logger.warning(text)
 
     def sample_relative(
         self, study: optuna.Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
@@ -210,9 +217,9 @@ class BECBOSampler(BaseSampler):
         distribution: BaseDistribution,
     ) -> None:
         """Warns of values that are random although somebody may expect proposals."""
-        if name in self._told:
-            return
         why = None
+        if name in self._told or _proposed_nothing(trial):
+            return
         if self._distributions is not None and name in self._distributions:
             why = f"what was proposed for it is not in {distribution}; make `space` say the same"
         elif self._distributions is not None:
@@ -220,8 +227,7 @@ class BECBOSampler(BaseSampler):
         elif _has_changed(study, name, distribution):
             why = "its range or choices differ between trials; give `space` the widest"
         if why:
-            self._told.add(name)
-            _logger.warning(f"trial {trial.number}: {name!r} is drawn at random, {why}")
+            self._say_once(name, f"trial {trial.number}: {name!r} is drawn at random, {why}")
 
     def after_trial(
         self,
@@ -242,46 +248,77 @@ class BECBOSampler(BaseSampler):
     ) -> Design:
         """A new proposal, which other workers can see from now on."""
         space = space_of(distributions, self._constraints_on(distributions))
+        pinned = enqueued(trial, distributions, space)
+        if len(pinned) == len(distributions):
+            return {}  # all is there
         with self._lock:  # until it is published, another thread would propose the same
             for _ in range(_ATTEMPTS):
-                asked = self._ask(study, trial, distributions, space)
+                asked = self._ask(study, trial, distributions, space, pinned)
                 _publish(study, trial, asked)
                 # Another worker, who knew other results, may have come to the same design, such
                 # as a corner of the space. Whoever publishes later sees it and asks again.
-                designs, _ = _designs(_others(study, trial), distributions, space)
+                designs = read_designs(_others(study, trial), distributions, space).designs
                 if asked.origin == REPEAT or asked.params not in designs.values():
                     break
         if asked.note:
-            _logger.warning(f"trial {trial.number}: {asked.note}")
+            self._say_once(asked.note, f"trial {trial.number}: {asked.note}")
         return asked.params
 
     def _ask(
-        self, study: optuna.Study, trial: FrozenTrial, distributions: Distributions, space: Space
+        self,
+        study: optuna.Study,
+        trial: FrozenTrial,
+        distributions: Distributions,
+        space: Space,
+        pinned: Design,
     ) -> Trial:
         """What to propose, given what the storage holds now."""
         others = _others(study, trial)
-        designs, outside = _designs(others, distributions, space)
-        if not outside <= self._left_out:
-            self._left_out |= outside
-            _logger.warning(f"trials {sorted(outside)} lie outside the space and are not used")
         lost = self._lost(study, others)
-        optimizer = Optimizer(
-            space,
-            study.direction.name.lower(),
-            self._method,
-            self._seed,
-            self._n_startup,
-            self._noisy,
-            self._risk,
-            self._history(others, designs, lost),
-        )
+        read = read_designs(others, distributions, space)
+        self._say_what_is_missing(read, lost)
+        history = self._history(study, others, read.designs, lost)
         # Workers that compute a proposal at this moment and asked first: their proposals are
         # worked out as well, so that this one differs from them.
-        known = lost.union(designs)
+        known = lost.union(read.designs)
         n_before = sum(
             t.number < trial.number and t.number not in known and _is_starting(t) for t in others
         )
-        return optimizer.ask(n_before + 1)[-1]
+
+        def ask(space: Space) -> Trial:
+            optimizer = Optimizer(
+                space,
+                study.direction.name.lower(),
+                self._method,
+                self._seed,
+                self._n_startup,
+                self._noisy,
+                self._risk,
+                history,
+            )
+            return optimizer.ask(n_before + 1)[-1]
+
+        tried = tried_in_part([t for t in others if t.number not in lost], read.designs)
+        asked = _ask_new(ask, space, pinned, tried, trial)
+        if asked.origin == REPEAT and not space.constraints:
+            return _not_the_same_again(asked, others, distributions)
+        return asked
+
+    def _say_what_is_missing(self, read: Read, lost: Collection[int]) -> None:
+        """Names, once, the trials that are not used, and what was made up for those that are."""
+        unused = read.unknown.difference(lost)
+        if not unused <= self._left_out:
+            self._left_out |= unused
+            _logger.warning(
+                f"trials {sorted(unused)} lie outside the space, or have none of its parameters, "
+                "and are not used"
+            )
+        for name, numbers in read.lacking.items():
+            self._say_once(
+                f"{name} is lacking",
+                f"{len(numbers)} trials, such as {numbers[0]}, do not have {name!r}; each of them "
+                "counts with a value of it drawn at random",
+            )
 
     def _constraints_on(self, distributions: Distributions) -> Sequence[Constraint]:
         if self._constraints and distributions.keys() != (self._distributions or {}).keys():
@@ -292,28 +329,61 @@ class BECBOSampler(BaseSampler):
         return self._constraints
 
     def _history(
-        self, trials: Sequence[FrozenTrial], designs: Mapping[int, Design], lost: Collection[int]
+        self,
+        study: optuna.Study,
+        trials: Sequence[FrozenTrial],
+        designs: Mapping[int, Design],
+        lost: Collection[int],
     ) -> list[Trial]:
         """The trials whose designs are known, in the order in which they ended.
 
         That order never changes, whereas numbers are answered in any order when several workers
         run: models fitted to the first trials can be continued.
         """
-        history: list[Trial] = []
-        for trial in sorted(trials, key=_end):
-            if trial.number in designs:
-                ended = outcome(trial, lost, self._pruned)
-                value = final_value(trial) if ended is Outcome.OK else None
-                design, why = designs[trial.number], reason(trial)
-                history.append(Trial(len(history), design, ended, value, why))
-        return history
+        usable = [trial for trial in sorted(trials, key=_end) if trial.number in designs]
+        ends = [outcome(trial, lost, self._pruned) for trial in usable]
+        ended_well = [t for t, ended in zip(usable, ends, strict=True) if ended is Outcome.OK]
+        complete = [t.values[0] for t in ended_well if t.state is TrialState.COMPLETE]
+        typical = statistics.median(complete) if complete else None
+        return [
+            Trial(
+                number,
+                designs[trial.number],
+                ended,
+                self._value(study, trial, typical) if ended is Outcome.OK else None,
+                reason(trial),
+            )
+            for number, (trial, ended) in enumerate(zip(usable, ends, strict=True))
+        ]
+
+    def _value(
+        self, study: optuna.Study, trial: FrozenTrial, typical: float | None
+    ) -> float | None:
+        """What came out of a trial that worked, given the median of the complete ones.
+
+        A pruned trial was given up because others did better, whatever its last report: early
+        ones are often better than the final value would be. So it counts as no better than half
+        of the complete trials. Not than the worst, which may be out of all proportion.
+        """
+        value = final_value(trial)
+        if value is None or typical is None or trial.state is not TrialState.PRUNED:
+            return value
+        worse = max if study.direction is StudyDirection.MINIMIZE else min
+        counted = worse(value, typical)
+        if counted != value:
+            self._say_once(
+                "pruned",
+                f"trial {trial.number} was pruned at {value:g}, which is better than the median of "
+                f"the complete trials; it, and others like it, count with the median, {typical:g}",
+            )
+        return counted
 
     def _lost(self, study: optuna.Study, trials: Sequence[FrozenTrial]) -> set[int]:
         """The numbers of lost trials."""
         lost = set(lost_among(trials, study.user_attrs))
         for trial in trials:
             if trial.state.is_finished():
-                is_lost = self._is_lost is not None and self._is_lost(trial)
+                is_lost = self._is_lost is not None and _said_by(self._is_lost, trial)
             else:
                 is_lost = self._stale_after is not None and _age(trial) > self._stale_after
             if is_lost:
@@ -321,42 +391,73 @@ class BECBOSampler(BaseSampler):
         return lost
 
 
-Design = dict[str, Any]  # values of `space_of(distributions)`
+def _said_by(is_lost: Callable[[FrozenTrial], bool], trial: FrozenTrial) -> bool:
+    try:
+        return is_lost(trial)
+    except Exception as error:
+        error.add_note(f"raised by is_lost of the sampler, {is_lost!r}, for trial {trial.number}")
+        raise
 
 
 def _others(study: optuna.Study, trial: FrozenTrial) -> list[FrozenTrial]:
     return [t for t in study.get_trials(deepcopy=False) if t.number != trial.number]
 
 
-def _designs(
-    trials: Sequence[FrozenTrial], distributions: Distributions, space: Space
-) -> tuple[dict[int, Design], set[int]]:
-    """Trial number -> design, where it is known and in the space; numbers of those outside."""
-    designs: dict[int, Design] = {}
-    outside = set()
-    for trial in trials:
-        try:
-            design = _design(trial, distributions)
-            if design.keys() == distributions.keys():
-                designs[trial.number] = space.validate(design)
-        except ValueError:
-            outside.add(trial.number)
-    return designs, outside
+def _ask_new(
+    ask: Callable[[Space], Trial], space: Space, pinned: Design, tried: Tried, trial: FrozenTrial
+) -> Trial:
+    """The answer for the space without what has been tried."""
+    if not tried:
+        return _ask_around(ask, space, pinned, trial)
+
+    def is_new(params: Mapping[str, Any]) -> bool:
+        return not any(
+            tuple(params[name] for name in names) in values for names, values in tried.items()
+        )
+
+    with suppress(BecboError):
+        return ask(_around(Space(space.parameters, [*space.constraints, is_new]), pinned))
+    why = "no design was found that differs from earlier ones in what those trials asked for"
+    return replace(_ask_around(ask, space, pinned, trial), origin=REPEAT, note=why)
 
 
-def _design(trial: FrozenTrial, distributions: Distributions) -> Design:
-    """What is known of a trial's design.
+def _ask_around(
+    ask: Callable[[Space], Trial], space: Space, pinned: Design, trial: FrozenTrial
+) -> Trial:
+    """The answer for the space around what was enqueued."""
+    if not pinned or not space.constraints:
+        return ask(_around(space, pinned))
+    try:
+        return ask(_around(space, pinned))
+    except BecboError:
+        _logger.warning(
+            f"trial {trial.number}: no design with what was enqueued for it satisfies the known "
+            "constraints; the rest is proposed as if it was not there"
+        )
+        return ask(space)
 
-    A trial that failed before its last parameter was suggested, and one that did not come to its
-    first yet, have been proposed, or enqueued, with all of them.
-    """
-    seen = {**trial.system_attrs.get(FIXED, {}), **trial.params}
-    own = {n: v for n, v in seen.items() if n in distributions}
-    proposed = trial.system_attrs.get(PROPOSAL, {}).get("params", {})
-    return {
-        **{n: v for n, v in proposed.items() if n in distributions},
-        **encode(distributions, own),
-    }
+
+def _around(space: Space, pinned: Design) -> Space:
+    return PinnedSpace(space, pinned) if pinned else space
+
+
+def _not_the_same_again(
+    asked: Trial, trials: Sequence[FrozenTrial], distributions: Distributions
+) -> Trial:
+    """No proposal instead of a repeat, where trials differ in more than what is modelled."""
+    more = {n for t in trials for n, d in t.distributions.items() if not d.single()}
+    more -= distributions.keys()
+    if not more:
+        return asked
+    why = (
+        f"every design of {', '.join(distributions)} has been tried: all parameters are drawn at "
+        f"random, since trials also differ in {', '.join(sorted(more))}, which is not modelled"
+    )
+    return replace(asked, params={}, note=why)
+
+
+def _proposed_nothing(trial: FrozenTrial) -> bool:
+    return PROPOSAL in trial.system_attrs and not trial.system_attrs[PROPOSAL]["params"]
 
 
 def _has_changed(study: optuna.Study, name: str, distribution: BaseDistribution) -> bool:

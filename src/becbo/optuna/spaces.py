@@ -6,10 +6,12 @@ choices may be of any type, and choices that Optuna cannot tell apart (1 and Tru
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from optuna.distributions import (
     BaseDistribution,
     CategoricalDistribution,
@@ -20,6 +22,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from becbo.errors import InvalidInput
 from becbo.space import (
+    Array,
     Categorical,
     Constraint,
     Integer,
@@ -64,6 +67,18 @@ def encode(distributions: Distributions, params: Mapping[str, Any]) -> dict[str,
 def decode(distributions: Distributions, params: Mapping[str, Any]) -> dict[str, Any]:
     """Values of `space_of(distributions)` to values as a user sees them."""
     return {name: _seen(distributions[name], value) for name, value in params.items()}
+
+
+def all_distributions(trials: Iterable[FrozenTrial]) -> dict[str, BaseDistribution]:
+    """The parameters that finished trials have had, by name; not one whose range differs."""
+    seen: dict[str, BaseDistribution] = {}
+    differing = set()
+    for trial in trials:
+        if trial.state.is_finished():
+            for name, distribution in trial.distributions.items():
+                if seen.setdefault(name, distribution) != distribution:
+                    differing.add(name)
+    return {name: d for name, d in sorted(seen.items()) if name not in differing}
 
 
 def common_distributions(trials: Iterable[FrozenTrial]) -> dict[str, BaseDistribution]:
@@ -117,6 +132,48 @@ def _seen(distribution: BaseDistribution, value: Any) -> Any:
         low, step = distribution.low, distribution.step
         return min(low + round((value - low) / step) * step, distribution.high)
     return distribution.to_external_repr(value)
+
+
+class PinnedSpace(Space):
+    """A space in which proposals have given values of some parameters; earlier designs had any."""
+
+    def __init__(self, space: Space, pinned: Mapping[str, Any]) -> None:
+        super().__init__(space.parameters, space.constraints)
+        self._pinned = dict(pinned)
+        self._points = [
+            (columns, np.array([parameter.encode(pinned[parameter.name])]))
+            for parameter, columns in zip(self.parameters, self.columns, strict=True)
+            if parameter.name in pinned
+        ]
+        free = [p.n_values for p in self.parameters if p.name not in pinned]
+        self.size = math.inf if math.inf in free else math.prod(free)
+
+    def decode(self, X: Array) -> list[dict[str, Any]]:  # (n, dim)
+        """Points of the unit cube to params with the given values."""
+        return [{**params, **self._pinned} for params in super().decode(X)]
+
+    def snap(self, X: Array) -> Array:  # (n, dim) -> (n, dim)
+        """Columns moved to settable values, or to the given ones."""
+        snapped = super().snap(X)
+        for columns, point in self._points:
+            snapped[:, columns] = point
+        return snapped
+
+    def options(self) -> list[tuple[slice, Array | None]]:
+        """Per grid, categorical or given parameter: its columns and, if few, all its values."""
+        options: dict[int, tuple[slice, Array | None]]
+        options = {columns.start: (columns, values) for columns, values in super().options()}
+        options |= {columns.start: (columns, point) for columns, point in self._points}
+        return [option for _, option in sorted(options.items())]
+
+    def polytope(self) -> tuple[Array, Array]:  # (m, dim), (m,)
+        """The linear constraints, and the given values, as A u <= b on the unit cube."""
+        A, b = super().polytope()
+        for columns, point in self._points:
+            rows = np.eye(self.dim)[columns]
+            A = np.vstack([A, rows, -rows])
+            b = np.concatenate([b, point[0], -point[0]])
+        return A, b
 
 
 @dataclass(frozen=True)
