@@ -16,7 +16,9 @@ import becbo.optuna.sampler
 from becbo import InvalidInput, Optimizer, Outcome, Trial
 from becbo.campaign.campaign import Campaign, Conflict, campaigns
 from becbo.campaign.description import describe, read_description
+from becbo.campaign.files import Cell
 from becbo.campaign.runs import REPEAT
+from becbo.campaign.tables import table
 from becbo.optuna import open_storage
 from becbo.optuna.outcomes import MAX_RETRIES
 
@@ -209,8 +211,7 @@ def test_undo_brings_the_note_back(tmp_path: Path) -> None:
 def test_undo(tmp_path: Path) -> None:
     campaign = used_campaign(tmp_path)
     campaign.record(0, 610)
-    assert campaign.undo().number == 0  # the last one written
-    assert campaign.run(0).outcome is Outcome.PENDING
+    assert campaign.undo(0).outcome is Outcome.PENDING
     assert campaign.record(0, 620).history[0].result.value == 610.0
     campaign.correct(0, 630)
     assert campaign.undo(0).value == 620.0
@@ -221,6 +222,89 @@ def test_undo(tmp_path: Path) -> None:
     number = campaign.suggest()[0].number
     with pytest.raises(InvalidInput, match=f"run {number} has no entry to take back"):
         campaign.undo(number)
+
+
+def undone(campaign: Campaign) -> list[str]:
+    """What the runs are after `undo_last` took back what was written about them."""
+    return [f"{run.number}: {run.result}" for run in campaign.undo_last()]
+
+
+def test_undo_walks_back_through_the_entries(tmp_path: Path) -> None:
+    campaign = used_campaign(tmp_path)
+    campaign.record(0, 610)
+    campaign.correct(1, 601)
+    campaign.correct(0, failed=True)
+    campaign.correct(0, 612)
+    assert [undone(campaign) for _ in range(6)] == [
+        ["0: failed"],
+        ["0: 610"],
+        ["1: 600"],
+        ["0: pending"],
+        ["2: lost (taken back)"],
+        ["1: lost (taken back)"],
+    ]
+    with pytest.raises(InvalidInput, match="nothing has been recorded yet, or everything was tak"):
+        campaign.undo_last()
+    assert [str(version.result) for version in campaign.run(0).history] == [
+        *("610", "failed", "612", "failed", "610")
+    ]
+    campaign.record(0, 613)  # and on it goes
+    assert undone(campaign) == ["0: pending"]
+
+
+def test_undo_walks_on_from_what_was_brought_back(tmp_path: Path) -> None:
+    campaign = used_campaign(tmp_path)
+    campaign.correct(1, 601)
+    campaign.correct(1, 602)
+    campaign.undo(1)
+    campaign.undo(1)  # it is 602 again
+    assert [undone(campaign) for _ in range(3)] == [
+        ["1: 601"],
+        ["1: 600"],
+        ["2: lost (taken back)"],
+    ]
+    campaign.undo(2)
+    assert undone(campaign) == ["2: lost (taken back)"]
+
+
+def test_undo_takes_an_import_back_as_a_whole(tmp_path: Path) -> None:
+    campaign = used_campaign(tmp_path)
+    sheet = table(campaign.description, campaign.runs)
+    row = sheet[2]
+    sheet[1][4:6] = [610, None]  # recorded
+    row[7] = "hazy"  # filled in
+    sheet.append([None, *row[1:4], 650, *[None] * 5])  # added
+    campaign.import_cells(sheet)
+    campaign.record(campaign.suggest()[0].number, 5)
+    campaign.correct(1, 605)
+    assert [len(campaign.undo_last()) for _ in range(2)] == [1, 1]
+    assert [run.number for run in campaign.undo_last()] == [0, 1, 4]
+    assert [run.note for run in campaign.runs[:2]] == ["", ""]
+    said = ["pending", "600", "failed (cracked)", "lost (taken back)", "pending"]
+    assert results(campaign) == said
+    assert undone(campaign) == ["2: lost (taken back)"]
+    again = campaign.import_cells(sheet)
+    assert ([run.number for run in again.recorded], again.added) == ([0, 2, 4], [])
+    assert [run.number for run in campaign.undo_last()] == [0, 1, 2, 4]
+
+
+def test_an_import_that_was_killed_leaves_no_mark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign = new_campaign(tmp_path)
+    pending = campaign.suggest(2)
+    tell = optuna.Study.tell
+
+    def killed(study: optuna.Study, number: int, *rest: Any) -> Any:
+        return _interrupt() if number == 1 else tell(study, number, *rest)
+
+    sheet: list[list[Cell]] = [[*DESIGN, "hardness"]]
+    sheet += [[*run.params.values(), 600] for run in pending]
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(optuna.Study, "tell", killed)
+        campaign.import_cells(sheet)
+    campaign.record(1, 611)
+    assert [undone(campaign) for _ in range(2)] == [["1: pending"], ["0: pending"]]
 
 
 def test_a_withdrawn_suggestion_is_as_if_it_had_not_been_made(tmp_path: Path) -> None:
@@ -239,7 +323,25 @@ def test_nothing_to_undo(tmp_path: Path) -> None:
     campaign = new_campaign(tmp_path)
     campaign.suggest()
     with pytest.raises(InvalidInput, match="nothing has been recorded yet"):
-        campaign.undo()
+        campaign.undo_last()
+
+
+def test_reasons_are_counted_one_by_one(tmp_path: Path) -> None:
+    campaign = new_campaign(tmp_path)
+    for why in ("Cracked", "cracked, oven time", "oven  time; cracked, CRACKED", "bent"):
+        campaign.add(DESIGN, failed=why)
+    assert not campaign.status.counts[Outcome.OK] and campaign.status.has_lists
+    assert campaign.status.reasons == {"Cracked": 3, "oven time": 2, "bent": 1}
+    assert list(campaign.status.reasons) == ["Cracked", "oven time", "bent"]
+    for _ in range(2):
+        campaign.add(DESIGN, failed=True)
+    assert campaign.status.reasons[""] == 2
+
+
+def test_one_reason_each_is_no_list(tmp_path: Path) -> None:
+    campaign = used_campaign(tmp_path)
+    campaign.add(DESIGN, failed=True)
+    assert campaign.status.reasons == {"cracked": 1, "": 1} and not campaign.status.has_lists
 
 
 @pytest.mark.parametrize(

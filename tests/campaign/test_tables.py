@@ -2,6 +2,8 @@
 
 import json
 import math
+import re
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -22,9 +24,11 @@ from becbo.campaign.runs import Result, Run
 from becbo.campaign.tables import (
     MAX_ROWS,
     BadTable,
+    Todo,
     content,
     noted,
     parameter_value,
+    parse_number,
     sort_out,
     table,
     understand,
@@ -203,12 +207,17 @@ def test_what_cells_mean(cells: tuple[Cell, Cell], result: Result) -> None:
 
 BAD_ROWS = [
     ("hot,2,argon,600,,", r"temperature \(100 .. 500\) = 'hot' is not a number"),
-    ("'1,5',2,argon,600,,", ".* write a decimal point, not a comma"),
+    ("'1,5',2,argon,600,,", "temperature = 1.5 is outside 100 .. 500"),
+    ("'1.200,5',2,argon,600,,", ".* write a decimal point, and nothing between thousands"),
+    ("392 °F,2,argon,600,,", ".* = '392 °F' is not a number; convert it to °C, and leave the unit"),
+    ("200,2 pieces,argon,600,,", ".* = '2 pieces' is not a number; leave the unit out"),
     ("900,2,argon,600,,", "temperature = 900.0 is outside 100 .. 500"),
     (",2,argon,600,,", "temperature is empty; allowed: 100 .. 500"),
     ("200,2.5,argon,600,,", "layers = 2.5 is not a whole number"),
     ("200,2,helium,600,,", "gas = 'helium' is not one of 'argon', 'nitrogen'"),
-    ("200,2,argon,hard,,", "hardness = 'hard' is not a number"),
+    ("200,2,argon,hard,,", "hardness = 'hard' is not a number; write failed, or leave it empty"),
+    ("200,2,argon,n/a,failed,", "hardness = 'n/a' is not a number; write failed, or leave it emp"),
+    ("200,2,argon,#DIV/0!,,", "hardness = '#DIV/0!' is not a number; write failed, or leave"),
     ("200,2,argon,inf,,", "hardness = 'inf' is not a finite number"),
     ("200,2,argon,600,broken,", "outcome 'broken' must be pending, ok, failed, lost"),
     ("200,2,argon,600,failed,", "outcome 'failed', but hardness is 600; clear one"),
@@ -219,7 +228,9 @@ BAD_ROWS = [
     ("300,2,argon,600,,1", "run 1 has other parameters here"),
     ("200,2,argon,610,,1", "run 1 is recorded as 600, not 610; correct it instead"),
     ("200,2,argon,600,,,7", "'7' stands in a column without a heading; give it one, or clear it"),
-    ("200,2,argon,'1,600',,", "hardness = '1,600' is not a number; write 1600, or a decimal point"),
+    ("200,2,argon,'1,600',,", "hardness = '1,600' is not clear; write 1600 or 1.600"),
+    ("200,2,argon,'-1,600 HV',,", "hardness = '-1,600 HV' is not clear; write -1600 or -1.600"),
+    ("200,2,argon,'1,600,5',,", ".* write a decimal point, and nothing between thousands"),
     ("200,2,argon,1_600,,", "hardness = '1_600' is not a number"),
     ("200,2,argon,60 %,,", "hardness = '60 %' is not a number; write it without %"),
 ]
@@ -297,6 +308,7 @@ def test_columns_of_other_names_go_into_the_note() -> None:
     ("cells", "words"),
     [
         ([600, None, "cracked"], "reason 'cracked', but hardness is 600; move it to the note"),
+        (["-", None, "cracked"], "hardness = '-' is not a number; write failed, or leave it empty"),
         ([None, "pending", "cracked"], "but outcome 'pending'; write 'failed' if it failed"),
     ],
 )
@@ -332,8 +344,14 @@ def test_names_that_differ_in_capitals_only() -> None:
 
 
 def test_a_missing_column_says_what_is_there() -> None:
-    with pytest.raises(InvalidInput, match="no column 'temperature'.* has 'Coatings of 2025'"):
-        understand(COATED, [["Coatings of 2025", None], HEADINGS, [200, 2, "argon", 600]])
+    with pytest.raises(InvalidInput, match="no column 'temperature'.* has 'Coatings of 2025'$"):
+        understand(COATED, [["Coatings of 2025", None], HEADINGS[:2], [200, 2, "argon", 600]])
+
+
+def test_a_title_above_the_headings() -> None:
+    headings: list[Cell] = ["Temperature (°C)", *HEADINGS[1:], "note"]
+    with pytest.raises(InvalidInput, match="stand in line 3: delete the lines above them"):
+        understand(COATED, [["Coatings of 2025"], [], headings, [200, 2, "argon", 600]])
 
 
 def test_percent() -> None:
@@ -343,6 +361,42 @@ def test_percent() -> None:
     assert row.params == {"humidity": 45.0}
 
 
+@pytest.mark.parametrize("written", ["210 °C", "210°C", "210,0 ℃", "+2,1e2 º C"])
+def test_a_cell_with_the_unit_of_its_column(written: str) -> None:
+    (row,) = understand(COATED, [HEADINGS, [written, 2, "argon", "540,5 HV"]])
+    assert (row.params["temperature"], row.result.value) == (210.0, 540.5)
+
+
+def test_choices_with_a_unit() -> None:
+    content = {"name": "a", "parameters": {"x": {"choices": ["5", "5 %", 10], "unit": "%"}}}
+    rows = [["x", "value"], ["5 %", 1], ["5", 1], ["10 %", 1]]
+    assert [row.params["x"] for row in understand(describe(content), rows)] == ["5 %", "5", 10]
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("655,5", 655.5),
+        ("2,5", 2.5),
+        ("-,5", -0.5),
+        ("0,125", 0.125),
+        ("12,3456", 12.3456),
+        ("1234,567", 1234.567),
+        ("1,655e3", 1655.0),
+        ("1.655", 1.655),
+    ],
+)
+def test_decimal_commas(text: str, number: float) -> None:
+    assert parse_number(text, "it") == number
+
+
+@pytest.mark.parametrize("text", ["1,655", "-12,000", "+999,999"])
+def test_commas_that_may_separate_thousands(text: str) -> None:
+    whole, broken = text.replace(",", ""), text.replace(",", ".")
+    with pytest.raises(InvalidInput, match=re.escape(f"is not clear; write {whole} or {broken}")):
+        parse_number(text, "it")
+
+
 def test_empty_lines_do_not_make_a_table_long() -> None:
     rows: list[list[Cell]] = [[]] * (2 * MAX_ROWS)
     assert len(understand(COATED, [HEADINGS, [200, 2, "argon", 600], *rows, [" "]])) == 1
@@ -350,12 +404,57 @@ def test_empty_lines_do_not_make_a_table_long() -> None:
 
 def test_a_table_says_something_else(tmp_path: Path) -> None:
     campaign = used_campaign(tmp_path)
-    sheet = table(campaign.description, campaign.runs)
-    sheet[2][-4], sheet[3][-5] = "a remark", "crumbled"
+    campaign.correct(1, 600, note="hazy")
+    before = campaign.runs
+    sheet = table(campaign.description, before)
+    sheet[2][-4], sheet[3][-5] = "clear", "crumbled"
     done = campaign.import_cells(sheet)
-    assert [run.number for run in done.differing] == [1, 2]
-    assert [run.note for run in campaign.runs] == [""] * 3
-    assert str(campaign.run(2).result) == "failed (cracked)"
+    told = [(run.number, str(run.result), run.note) for run in done.differing]
+    assert told == [(1, "600", "clear"), (2, "failed (crumbled)", "")]
+    assert (campaign.runs, done.corrected, done.n_known) == (before, [], 3)
+
+
+def test_a_table_says_what_was_missing(tmp_path: Path) -> None:
+    campaign = used_campaign(tmp_path)
+    campaign.record(0, failed=True, note="by Ann")
+    sheet = table(campaign.description, campaign.runs)
+    sheet[1][-5:-3], sheet[2][-4] = ["cracked", "by Bob"], "hazy"
+    done = campaign.import_cells(sheet)
+    assert ([run.number for run in done.corrected], done.n_known) == ([0, 1], 1)
+    assert [(run.number, run.note) for run in done.differing] == [(0, "by Bob")]
+    said = [(str(run.result), run.note) for run in campaign.runs[:2]]
+    assert said == [("failed (cracked)", "by Ann"), ("600", "hazy")]
+    assert [str(entry.result) for entry in campaign.run(0).history] == ["failed"]
+
+
+def test_rows_find_the_runs_that_say_the_same() -> None:
+    failed = [a_run(i, DESIGN, Result(Outcome.FAILED, None, why)) for i, why in enumerate("ab")]
+    headings = [*HEADINGS, "reason"]
+    rows = understand(COATED, [headings, *([200, 2, "argon", None, why] for why in "ba")])
+    assert sort_out(COATED.space, rows, failed) == Todo([], [], [], [])
+
+
+def test_what_nobody_filled_in_stays_pending(tmp_path: Path) -> None:
+    campaign = used_campaign(tmp_path)
+    campaign.suggest(2)
+    cells = table(campaign.description, campaign.runs)
+    outcome = cells[0].index("outcome")
+    sheet = [[cell for i, cell in enumerate(row) if i != outcome] for row in cells]
+    sheet[1][outcome - 1] = 640
+    done = campaign.import_cells(sheet)
+    # Run 2 has a reason; it failed.
+    assert ([run.number for run in done.recorded], done.n_known, done.n_pending) == ([0], 4, 2)
+    assert [run.outcome.value for run in campaign.runs[3:]] == ["pending"] * 2
+    assert done.blank == []
+
+
+def test_what_counts_as_failed_only_because_it_is_empty(tmp_path: Path) -> None:
+    campaign = new_campaign(tmp_path)
+    ends: list[list[Cell]] = [[600, None], [None, None], ["failed", None], [None, "cracked"]]
+    sheet = [[*HEADINGS, "reason"], *([200, 2, "argon", *end] for end in ends)]
+    done = campaign.import_cells(sheet)
+    assert (done.counts[Outcome.OK], done.counts[Outcome.FAILED]) == (1, 3)
+    assert [run.number for run in done.blank] == [1]
 
 
 def test_a_pending_run_that_a_spreadsheet_has_rounded(tmp_path: Path) -> None:
@@ -370,29 +469,80 @@ def test_a_pending_run_that_a_spreadsheet_has_rounded(tmp_path: Path) -> None:
     assert (again.n_known, again.noted) == (1, [])
 
 
+SMOOTH = {"x": {"low": 1e-6, "high": 1.0, "log": True}, "y": {"low": -20, "high": 20}}
+
+
+def test_settings_as_becbo_shows_them(tmp_path: Path) -> None:
+    campaign = Campaign.create({"name": "a", "parameters": SMOOTH}, tmp_path / "a.db")
+    for run in campaign.suggest(3)[:2]:
+        campaign.record(run.number, run.number + 1 / 3)
+    sheet: list[list[Cell]] = [["x", "y", "value"]]
+    for run in campaign.runs:
+        shown = [f"{value:.6g}" for value in (*run.params.values(), run.value or 5.0)]
+        sheet.append([*shown])
+    done = campaign.import_cells(sheet)
+    assert ([run.number for run in done.recorded], done.added, done.n_known) == ([2], [], 2)
+    again = campaign.import_cells(sheet)
+    assert (again.n_known, len(campaign.runs)) == (3, 3)
+
+
+def test_close_is_not_the_same_on_a_grid_or_among_whole_numbers() -> None:
+    parameters = {
+        "x": {"low": 0, "high": 999, "step": 0.001},
+        "n": {"low": 1, "high": 1e6, "integer": True},
+    }
+    description = describe({"name": "a", "parameters": parameters})
+    run = a_run(0, {"x": 500.0, "n": 500_000}, Result(Outcome.PENDING))
+    cells: list[list[Cell]] = [[500.001, 500_000, 1], [500, 500_001, 1]]
+    rows = understand(description, [["x", "n", "value"], *cells])
+    assert sort_out(description.space, rows, [run]).to_add == rows
+
+
+def test_all_digits_go_before_close() -> None:
+    description = describe({"name": "a", "parameters": SMOOTH})
+    near, far = ({"x": 0.5, "y": y} for y in (10.00001, 10.00004))
+    runs = [a_run(i, params, Result(Outcome.PENDING)) for i, params in enumerate((near, far))]
+    cells: list[list[Cell]] = [["x", "y", "value"], [0.5, 10, 1], [0.5, 10.00001, 2]]
+    rows = understand(description, cells)
+    assert sort_out(description.space, rows, runs).to_record == [
+        (runs[0], rows[1]),
+        (runs[1], rows[0]),
+    ]
+
+
+def test_thousands_of_runs_are_compared_at_once() -> None:
+    description = describe({"name": "a", "parameters": SMOOTH})
+    runs = [a_run(i, {"x": 0.5, "y": i / 1000}, Result(Outcome.OK, float(i))) for i in range(5000)]
+    cells = [[*run.params.values(), run.value] for run in runs[-MAX_ROWS:]]
+    rows = understand(description, [["x", "y", "value"], *cells])
+    began = time.process_time()
+    assert sort_out(description.space, rows, runs) == Todo([], [], [], [])
+    assert time.process_time() - began < 2  # one by one, it takes four seconds
+
+
 def test_a_row_without_a_number_leaves_the_run_to_the_row_that_names_it() -> None:
     pending = a_run(0, DESIGN, Result(Outcome.PENDING))
     rows = understand(COATED, [[*HEADINGS, "number"], [*D600, None], [*D600[:3], 700, 0]])
-    todo = sort_out(rows, [pending])
+    todo = sort_out(COATED.space, rows, [pending])
     assert (todo.to_record, todo.to_add) == ([(pending, rows[1])], [rows[0]])
 
 
 def test_numbers_of_another_campaign() -> None:
     rows = understand(COATED, [[*HEADINGS, "number"], [200, 2, "argon", 600, 17]])
-    assert sort_out(rows, []).to_add == rows
+    assert sort_out(COATED.space, rows, []).to_add == rows
     known = a_run(0, DESIGN, Result(Outcome.OK, 600.0))
-    assert sort_out(rows, [known]).to_add == []  # the same table again
+    assert sort_out(COATED.space, rows, [known]).to_add == []  # the same table again
     with pytest.raises(BadTable, match="there is no run 17; .* if these are numbers of your own"):
-        sort_out(rows, [a_run(0, {**DESIGN, "layers": 3}, Result(Outcome.OK, 1.0))])
+        sort_out(COATED.space, rows, [replace(known, params={**DESIGN, "layers": 3})])
 
 
 def test_a_pending_run_is_recorded_once() -> None:
     pending = a_run(0, DESIGN, Result(Outcome.PENDING))
     rows = understand(COATED, [HEADINGS, *[[200, 2, "argon", 600]] * 2])
-    todo = sort_out(rows, [pending])
+    todo = sort_out(COATED.space, rows, [pending])
     assert (todo.to_record, todo.to_add) == ([(pending, rows[0])], [rows[1]])
     done = replace(pending, result=Result(Outcome.OK, 600.0))
-    assert sort_out(rows, [done]).to_add == [rows[1]]
+    assert sort_out(COATED.space, rows, [done]).to_add == [rows[1]]
 
 
 def test_choices_that_are_no_texts() -> None:
@@ -402,6 +552,17 @@ def test_choices_that_are_no_texts() -> None:
         "2": 2, 2.0: 2, "1.5": 1.5, "True": True, "TRUE": True, "no": "no"
     }  # fmt: skip
     assert [parameter_value(parameter, cell) for cell in typed] == list(typed.values())
+
+
+def test_capitals_of_choices() -> None:
+    content = {"name": "a", "parameters": {"x": {"choices": ["Argon", "N2", "n2"]}}}
+    parameter = describe(content).space.parameters[0]
+    assert [parameter_value(parameter, cell) for cell in ("ARGON", "n2")] == ["Argon", "n2"]
+    (row,) = understand(COATED, [HEADINGS, [200, 2, "Argon", 600]])
+    assert row.params == DESIGN
+    content["parameters"] = {"x": {"choices": ["NaCl", "NACL"]}}
+    with pytest.raises(InvalidInput, match="x = 'nacl' is not one of 'NaCl', 'NACL'"):
+        parameter_value(describe(content).space.parameters[0], "nacl")
 
 
 def test_exports_that_cannot_be(tmp_path: Path) -> None:

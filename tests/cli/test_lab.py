@@ -21,8 +21,8 @@ from becbo.cli import lab
 
 Becbo = Callable[..., Done]
 EXAMPLE = Path(__file__).parents[2] / "examples/coating.yaml"
-COMMANDS = ("new", "suggest", "record", "correct", "undo", "withdraw", "add", "import", "export",
-            "status")  # fmt: skip
+COMMANDS = ("new", "change", "suggest", "record", "correct", "undo", "withdraw", "add", "import",
+            "export", "status")  # fmt: skip
 RUN = {"number", "params", "outcome", "value", "reason", "note", "origin", "believed",
        "suggested", "recorded", "history"}  # fmt: skip
 ANSWERS = """\
@@ -35,6 +35,8 @@ n
 100
 500
 °C
+
+no
 layers
 whole
 1
@@ -47,6 +49,7 @@ argon, nitrogen
 temperature + 10*layers <= 480
 
 20
+no
 yes
 """
 
@@ -81,7 +84,7 @@ def test_every_help_has_an_example(command: str, becbo: Becbo) -> None:
 def test_a_campaign_from_the_first_to_the_last_command(becbo: Becbo, tmp_path: Path) -> None:
     done = becbo("new", str(EXAMPLE))
     assert (done.code, done.err) == (0, "")
-    assert "150 .. 450 °C" in done.out and "becbo suggest" in done.out
+    assert "150 to 450 °C" in done.out and "becbo suggest" in done.out
     done = becbo("suggest", "-n", "2")
     assert "temperature  272.985 °C" in done.out
     assert "One of the first 10 experiments" in done.out
@@ -171,9 +174,11 @@ def test_json(becbo: Becbo, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("temperature,layers,gas,hardness\n150,1,argon,7\n160,1,argon,")
     imported = said_json(becbo("import", "a.csv", "--json"))
     added = [len(optuna_trials(tmp_path)) - 1]
-    rest: dict[str, Any] = {"recorded": [], "differing": [], "known": 1, "noted": []}
-    assert imported == {"added": added, **rest}
+    nothing: dict[str, Any] = {"recorded": [], "corrected": [], "differing": [], "noted": []}
+    assert imported == {"added": added, "blank": added, "known": 1, "pending": 0, **nothing}
     assert len(said_json(becbo("status", "--all", "--json"))["runs"]) == 7
+    undone = said_json(becbo("undo", "--json"))
+    assert set(undone) == {"runs"} and [run["number"] for run in undone["runs"]] == added
 
 
 def optuna_trials(folder: Path) -> list[Any]:
@@ -210,7 +215,7 @@ def test_questions(becbo: Becbo, tmp_path: Path, answer: Callable[[str], None]) 
     assert campaign.description == describe(content)
     assert "The description, to share: steel-coating.yaml" in done.out
     assert read_description(tmp_path / "steel-coating.yaml") == campaign.description
-    assert "100 .. 500 °C" in done.out and "becbo suggest" in done.out
+    assert "100 to 500 °C" in done.out and "becbo suggest" in done.out
 
 
 def test_questions_are_asked_again(
@@ -222,8 +227,9 @@ def test_questions_are_asked_again(
         ("steel coating\n", "coating\ntaken\n[x]\n\nsteel coating\n"),
         ("hardness\n", "note\nhardness\n"),
         ("large\n", "up\nlarge\n"),
-        ("temperature\nn\n100\n500\n", "\nhardness\nn\n1\n2\n\ntemperature\nx\nn\n500\n1e2\n\n"
-                                       "temperature\nn\n1,5\n100\n500\n"),
+        ("temperature\nn\n100\n500\n", "\nhardness\nn\n1\n2\n\n\nno\n"
+                                       "temperature\nx\nn\n500\n1e2\n\n\nno\n"
+                                       "temperature\nn\n1,500\n100\n500\n"),
         ("layers\nw", "temperature\nlayers\nw"),
         ("argon, nitrogen\n", "argon\ngas\nc\nargon, nitrogen\n"),
         ("temperature + 10", "temperature + gas <= 3\ntemperature + 10"),
@@ -247,7 +253,7 @@ def test_questions_are_asked_again(
         "'hardness' is a parameter and the objective too",
         "'x': answer n or w or c",
         "low 500.0 must be below high 100.0",
-        "write a decimal point, not a comma",
+        "'1,500' is not clear; write 1500 or 1.500",
         "'temperature' is there already",
         "needs at least two choices",
         "'gas' is not one of the parameters with numbers",
@@ -259,7 +265,7 @@ def test_questions_are_asked_again(
     assert Campaign.open("becbo.db", "steel coating").description.budget == 20
 
 
-@pytest.mark.parametrize("n_lines", [0, 1, 5, 8, 19, 20])
+@pytest.mark.parametrize("n_lines", [0, 1, 5, 8, 22, 23])
 def test_questions_that_are_not_answered(
     becbo: Becbo, tmp_path: Path, answer: Callable[[str], None], n_lines: int
 ) -> None:
@@ -324,6 +330,87 @@ def test_ctrl_c_among_several_suggestions_shows_those_that_were_made(
     assert all(f"Run {run.number}\n" in done.out for run in made)
 
 
+def test_decimal_commas(becbo: Becbo, tmp_path: Path) -> None:
+    used_campaign(tmp_path)
+    assert "run 0 is -1.5 HV" in becbo("record", "0", "-1,5").out
+    done = becbo("add", "temperature=200,5", "layers=2", "gas=Argon", "655,25")
+    assert "run 3 is 655.25 HV" in done.out
+
+
+def test_an_import_says_what_it_did(becbo: Becbo, tmp_path: Path) -> None:
+    campaign = used_campaign(tmp_path)
+    campaign.correct(1, 600, note="hazy")
+    settings = ",".join(map(str, campaign.run(0).params.values()))
+    rows = [
+        "number,temperature,layers,gas,hardness,reason,note",
+        f"0,{settings},,,",
+        "1,200,2,argon,600,,by Ann's oven",
+        "2,450,2,argon,,cracked,at the edge",
+        ",300,2,argon,700,,",
+        ",310,2,argon,,,",
+        ",320,2,argon,failed,bent,",
+        ",330,2,argon,lost,,",
+    ]
+    (tmp_path / "a.csv").write_text("\n".join(rows))
+    done = becbo("import", "a.csv", "-c", "coating")
+    assert done.out.splitlines() == [
+        "added 4 runs: 5, 6, 7, 8",
+        "recorded 0 runs",
+        "of these 1 worked, 2 failed, 1 lost; failed because the cell was empty: 1 run: 6",
+        "filled in the reason or note of 1 run: 2",
+        "1 row known already",
+        "1 row without a result, still pending; write failed where it failed",
+        "The table has another reason or note for run 1; what was here stays.",
+        """To change it: becbo correct 1 600.0 --note 'by Ann'"'"'s oven' -c coating""",
+        "If what is empty has not failed, take the import back: becbo undo -c coating",
+    ]
+    done = becbo("undo")
+    assert "Taken back: an import of 5 runs: 2, 5, 6, 7, 8; best so far: 600 HV" in done.out
+
+
+def test_how_to_correct_what_a_table_has_otherwise(becbo: Becbo, tmp_path: Path) -> None:
+    campaign = used_campaign(tmp_path)
+    (tmp_path / "a.csv").write_text(
+        "temperature,layers,gas,hardness,reason\n450,2,argon,failed,bent"
+    )
+    (command,) = re.findall("To change it: becbo (.*)", becbo("import", "a.csv").out)
+    assert command == "correct 2 --failed --reason bent"
+    becbo(*command.split())
+    assert str(campaign.run(2).result) == "failed (bent)"
+
+
+def test_undo_walks_back(becbo: Becbo, tmp_path: Path) -> None:
+    used_campaign(tmp_path)
+    becbo("record", "0", "610")
+    becbo("correct", "0", "611")
+    said = [becbo("undo").out.split(";")[0] for _ in range(3)]
+    assert said == [
+        "Taken back: run 0 is 610 HV",
+        "Taken back: run 0 is pending",
+        "Taken back: run 2 is lost (taken back)",
+    ]
+
+
+def test_reasons_of_runs_with_several(becbo: Becbo, tmp_path: Path) -> None:
+    campaign = used_campaign(tmp_path)
+    assert "Why experiments failed\n" in becbo("status").out
+    campaign.add(DESIGN, failed="Cracked, oven time")
+    shown = becbo("status").out
+    assert "Why experiments failed (one run can count for several reasons)" in shown
+    assert re.search(r"cracked +2 *\n +oven time +1 *\n", shown)
+
+
+def test_change(becbo: Becbo, tmp_path: Path) -> None:
+    used_campaign(tmp_path)
+    plan = tmp_path / "plan.yaml"
+    plan.write_text(becbo("change").out.replace("high: 500", "high: 550"))
+    assert becbo("change", str(plan)).out == "parameters temperature high: 500 -> 550\n"
+    assert becbo("change", str(plan)).out == "nothing is different\n"
+    plan.write_text(plan.read_text().replace("high: 550", "high: 150"))
+    refused = becbo("change", str(plan))
+    assert refused.code == 2 and "would not be a run of this campaign" in refused.err
+
+
 def test_withdraw(becbo: Becbo, tmp_path: Path) -> None:
     campaign = used_campaign(tmp_path)
     done = becbo("withdraw", "0")
@@ -380,7 +467,8 @@ BAD_COMMANDS: list[tuple[list[str], str]] = [
     (["record", "0", "good"], "VALUE = 'good' is not a number; use --failed if"),
     (["record", "0", "nan"], "VALUE = 'nan' is not a finite number; use --failed if"),
     (["record", "0", "-inf"], "VALUE = '-inf' is not a finite number"),
-    (["record", "0", "1,5"], "'1,5' is not a number; write a decimal point"),
+    (["record", "0", "1,500"], "VALUE = '1,500' is not clear; write 1500 or 1.500; use --failed"),
+    (["record", "0", "540 HV"], "VALUE = '540 HV' is not a number; leave the unit out; use"),
     (["record", "0", "1", "2"], r"unexpected extra argument.* \(2\)"),
     (["record", "0", "1", "--reason", "hot"], "--reason 'hot' goes with --failed or --lost"),
     (["record", "0", "--fialed"], "No such option: --fialed .*--failed"),

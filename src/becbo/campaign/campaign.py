@@ -6,10 +6,13 @@ see the same.
 
 from __future__ import annotations
 
+import json
+import uuid
 import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +21,21 @@ from optuna.storages import BaseStorage
 from optuna.trial import TrialState
 
 from becbo.campaign import tables
+from becbo.campaign.changes import changes, check_change
 from becbo.campaign.description import Description, describe, read_description
 from becbo.campaign.files import Cell, read_table
-from becbo.campaign.runs import NOTE, REOPENED, WITHDRAWN, Result, Run, clean, read_runs
+from becbo.campaign.runs import (
+    BATCH,
+    NOTE,
+    REOPENED,
+    RESTORES,
+    WITHDRAWN,
+    Result,
+    Run,
+    Version,
+    clean,
+    read_runs,
+)
 from becbo.campaign.status import Status, optimizer_of, status_of
 from becbo.errors import BecboError, InvalidInput
 from becbo.optimizer import Optimizer, whole_number
@@ -50,10 +65,41 @@ class Imported:
     """What an import did."""
 
     added: list[Run]  # new runs
-    recorded: list[Run]  # pending runs that the table has results of
+    recorded: list[Run]  # runs that were pending, or taken back, and the table has results of
     n_known: int  # rows that were here already, or are still pending
     noted: list[str]  # columns of other names, now in the notes
-    differing: list[Run]  # known, with another reason or note in the table; they stay as they are
+    differing: list[Run]  # known runs as the table has them, with another reason or note than here
+    corrected: list[Run]  # known runs whose missing reason or note the table has
+    blank: list[Run]  # taken as failed, because the table has no value, outcome or reason
+    n_pending: int  # of the rows in `n_known`, those that have no result yet
+
+    @property
+    def counts(self) -> Counter[Outcome]:
+        """How the experiments that were added or recorded ended."""
+        return Counter(run.outcome for run in (*self.added, *self.recorded))
+
+
+def _given(description: Description | Mapping[str, Any] | str | Path) -> Description:
+    """A description, a dict or a file as a description that a campaign can have."""
+    if isinstance(description, str | Path):
+        description = read_description(description)
+    elif not isinstance(description, Description):
+        description = describe(description)
+    # Constraints that contradict each other are an error now, not at the first suggestion.
+    optimizer_of(description, ()).ask()
+    return description
+
+
+@lru_cache(maxsize=64)  # it is asked for again and again
+def _described(content: str) -> Description:
+    return describe(json.loads(content))
+
+
+def _describe_study(study: optuna.Study, description: Description) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        study.set_metric_names([description.objective.heading])  # for optuna-dashboard
+    study.set_user_attr(DESCRIPTION, description.to_dict())
 
 
 def campaigns(where: str | Path = FILE) -> list[str]:
@@ -108,12 +154,7 @@ class Campaign:
 
         `where` is a file such as becbo.db, which may hold many campaigns, or the URL of a database.
         """
-        if isinstance(description, str | Path):
-            description = read_description(description)
-        elif not isinstance(description, Description):
-            description = describe(description)
-        # Constraints that contradict each other are an error now, not at the first suggestion.
-        optimizer_of(description, ()).ask()
+        description = _given(description)
         storage = open_storage(where, heartbeat=None)
         with turnstile(where)():
             # What exists without a description and without trials was left by a program that
@@ -126,10 +167,7 @@ class Campaign:
             )
             if not _is_blank(study, description):
                 raise InvalidInput(f"{where} has {description.name!r} already; choose another name")
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-                study.set_metric_names([description.objective.heading])  # for optuna-dashboard
-            study.set_user_attr(DESCRIPTION, description.to_dict())
+            _describe_study(study, description)
         return cls(where, study)
 
     @classmethod
@@ -155,10 +193,24 @@ class Campaign:
         """Of the campaign."""
         return self._study.study_name
 
-    @cached_property
+    @property
     def description(self) -> Description:
-        """What the campaign is about."""
-        return describe(self._study.user_attrs[DESCRIPTION])
+        """What the campaign is about, as it stands now: somebody may have changed it."""
+        return _described(json.dumps(self._study.user_attrs[DESCRIPTION]))
+
+    def change(self, description: Description | Mapping[str, Any] | str | Path) -> list[str]:
+        """Gives the campaign another description; returns what is different, one line each.
+
+        Ranges and steps, constraints, units, notes, the budget and all settings may change, as
+        long as every run so far is possible. What a parameter is may not, nor the aim.
+        """
+        new = _given(description)
+        with self._turn():
+            old = self.description
+            check_change(old, new, self.runs)
+            if different := changes(old, new):
+                _describe_study(self._study, new)
+        return different
 
     @property
     def runs(self) -> list[Run]:
@@ -250,23 +302,41 @@ class Campaign:
             self._replace(run, result, run.note if note is None else clean(note))
         return self.run(number)
 
-    def undo(self, number: int | None = None, *, version: int | None = None) -> Run:
-        """Takes the last entry about a run back, or of the run that was written about last.
+    def undo(self, number: int, *, version: int | None = None) -> Run:
+        """Takes the last entry about a run back.
 
         The run is again what it was before: pending, or with its earlier result; undoing that
         brings the entry back. An experiment that was added by hand or imported has no earlier
         state and becomes lost.
         """
         with self._turn():
-            if number is None:
-                number = self._last_written().number
             run = self._current(number, version)
             if run.outcome is Outcome.PENDING:
                 raise InvalidInput(
                     f"run {number} has no entry to take back; withdraw it if nobody will do it"
                 )
-            self._replace(run, run.before.result, run.before.note)
+            self._restore(run, run.before)
         return self.run(number)
+
+    def undo_last(self) -> list[Run]:
+        """Takes the last entry of all back, and an import as a whole; returns the runs concerned.
+
+        Done again and again, it walks back through all entries.
+        """
+        with self._turn():
+            written = [(run, run.entry) for run in self.runs if run.entry is not None]
+            if not written:
+                raise InvalidInput("nothing has been recorded yet, or everything was taken back")
+            _, last = max(written, key=lambda each: (each[1].written, each[1].trial))
+            together = [
+                (run, entry)
+                for run, entry in written
+                if entry == last or (last.batch and entry.batch == last.batch)
+            ]
+            for run, entry in together:
+                self._restore(run, entry.before)
+        numbers = {run.number for run, _ in together}
+        return [run for run in self.runs if run.number in numbers]
 
     def withdraw(self, number: int, *, version: int | None = None) -> Run:
         """Takes a suggestion back, as if it had not been made.
@@ -305,28 +375,42 @@ class Campaign:
         Columns of other names go into the notes. Everything that is wrong is in the `BadTable`
         that is raised.
 
-        A row with the number or the design of a pending run records that run; a row that is here
-        already is skipped, so that a table that has grown can be imported again. So can one whose
-        import was killed half way.
+        A row with the number or the design of a pending run records that run, or leaves it
+        pending if it has a number and no result. A row that is here already is skipped, so that a
+        table that has grown can be imported again. So can one whose import was killed half way, or
+        taken back. Of a row that is here already, a reason or note that was missing is taken over.
         """
         return self.import_cells(read_table(path))
 
     def import_cells(self, cells: Sequence[Sequence[Cell]]) -> Imported:
         """Adds the experiments of a table given as cells, headings first."""
         rows = tables.understand(self.description, cells)
+        batch = uuid.uuid4().hex
         with self._turn():
-            todo = tables.sort_out(rows, self.runs)
+            todo = tables.sort_out(self.description.space, rows, self.runs)
             for run, row in todo.to_record:
-                self._tell(run, row.result, row.note or None)
-            added = [self._write(row.params, row.result, row.note) for row in todo.to_add]
-        recorded = {run.number for run, _ in todo.to_record}
-        runs = self.runs
+                if run.outcome is Outcome.PENDING:
+                    self._tell(run, row.result, row.note or None, batch)
+                else:
+                    self._replace(run, row.result, row.note, {BATCH: batch})
+            for run in todo.to_correct:
+                self._replace(run, run.result, run.note, {BATCH: batch})
+            added = {
+                self._write(row.params, row.result, row.note, {BATCH: batch}): row
+                for row in todo.to_add
+            }
+        recorded = {run.number: row for run, row in todo.to_record}
+        corrected = {run.number for run in todo.to_correct}
+        taken, runs = added | recorded, self.runs
         return Imported(
             [run for run in runs if run.number in added],
             [run for run in runs if run.number in recorded],
-            len(rows) - len(added) - len(recorded),
-            tables.noted(self.description, cells) if added or recorded else [],
+            len(rows) - len(taken) - len(corrected),
+            tables.noted(self.description, cells) if taken or corrected else [],
             todo.differing,
+            [run for run in runs if run.number in corrected],
+            [run for run in runs if run.number in taken and taken[run.number].is_blank],
+            sum(row.result.outcome is Outcome.PENDING for row in rows),
         )
 
     def export(self, path: str | Path) -> Path:
@@ -378,17 +462,13 @@ class Campaign:
             raise Conflict(f"run {number} has changed meanwhile: it is {run.result} now")
         return run
 
-    def _last_written(self) -> Run:
-        written = [run for run in self.runs if run.recorded is not None]
-        if not written:
-            raise InvalidInput("nothing has been recorded yet")
-        return max(written, key=lambda run: (run.recorded, run.version))
-
-    def _tell(self, run: Run, result: Result, note: str | None) -> None:
+    def _tell(self, run: Run, result: Result, note: str | None, batch: str = "") -> None:
         """Ends the trial of a pending run."""
         storage = self._study._storage
         trial_id = self._study.get_trials(deepcopy=False)[run.version]._trial_id
         try:
+            # Also without a batch: an import that was killed just here may have left its own.
+            storage.set_trial_system_attr(trial_id, BATCH, batch)
             for key, text in _attributes(result, note and clean(note)).items():
                 storage.set_trial_user_attr(trial_id, key, text)
             self._study.tell(run.version, result.value, _STATES[result.outcome])
@@ -396,12 +476,21 @@ class Campaign:
             # Somebody ended it without asking for a turn, such as optuna-dashboard.
             raise Conflict(f"run {run.number} has been recorded meanwhile") from error
 
-    def _replace(self, run: Run, result: Result, note: str) -> None:
+    def _restore(self, run: Run, earlier: Version) -> None:
+        """Makes the run again what it was."""
+        is_open = earlier.result.outcome is Outcome.PENDING
+        attrs = {REOPENED: True} if is_open else {RESTORES: earlier.entry}
+        self._replace(run, earlier.result, earlier.note, attrs)
+
+    def _replace(
+        self,
+        run: Run,
+        result: Result,
+        note: str,
+        system_attrs: Mapping[str, Any] | None = None,
+    ) -> None:
         """A new trial that stands for the run from now on."""
-        attrs: dict[str, Any] = {REPLACES: run.version}
-        if result.outcome is Outcome.PENDING:
-            attrs[REOPENED] = True
-        self._write(run.params, result, note, attrs)
+        self._write(run.params, result, note, {REPLACES: run.version, **(system_attrs or {})})
 
     def _write(
         self,

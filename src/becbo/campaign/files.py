@@ -15,6 +15,7 @@ from becbo.errors import InvalidInput
 MAX_ROWS = 1000  # of one import: writing one down takes a few hundredths of a second
 MAX_COLUMNS = 1000
 MAX_LINES = 10 * MAX_ROWS  # with empty ones in between
+MAX_WIDTH = 40  # of a column, in characters
 Cell = str | float | int | bool | None
 
 
@@ -39,7 +40,7 @@ def read_csv(content: bytes) -> list[list[Cell]]:
     if "\0" in text:
         raise InvalidInput("this is not a CSV file: it has binary content")
     try:
-        delimiter = max(",;\t", key=lambda d: len(next(_rows(text, d, strict=False), ())))
+        delimiter = _delimiter(text)
         rows = list(_rows(text, delimiter, strict=True))
     except csv.Error as error:
         raise InvalidInput(f"the CSV file cannot be read: {error}") from error
@@ -123,10 +124,18 @@ def write_xlsx(cells: Iterable[Sequence[Cell]]) -> bytes:
                 written.data_type = "s"  # a text that begins with = is no formula
             if i == 1:
                 written.font = openpyxl.styles.Font(bold=True)
+            size = sheet.column_dimensions[written.column_letter]
+            size.width = max(size.width if i > 1 else 0, _width(cell))
     sheet.freeze_panes = "B2"
     out = io.BytesIO()
     book.save(out)
     return out.getvalue()
+
+
+def _width(cell: Cell) -> int:
+    """How wide a column must be to show a cell; long notes run on to the right."""
+    text = f"{cell:.6g}" if isinstance(cell, float) else str(cell or "")
+    return min(len(text) + 3, MAX_WIDTH)  # headings are bold
 
 
 READERS: dict[str, Callable[[bytes], list[list[Cell]]]] = {".csv": read_csv, ".xlsx": read_xlsx}
@@ -134,6 +143,16 @@ READERS: dict[str, Callable[[bytes], list[list[Cell]]]] = {".csv": read_csv, ".x
 
 def _rows(text: str, delimiter: str, strict: bool) -> Iterator[list[str]]:
     return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=strict)
+
+
+def _delimiter(text: str) -> str:
+    """What separates the cells of the first line that has several: a title may stand above."""
+    signs = ",;\t"
+    for rows in zip(*(_rows(text, sign, strict=False) for sign in signs), strict=False):
+        n_cells = [len(row) for row in rows]
+        if max(n_cells) > 1:
+            return signs[n_cells.index(max(n_cells))]
+    return signs[0]
 
 
 def _decimal_points(rows: list[list[str]]) -> list[list[str]]:

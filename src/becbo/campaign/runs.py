@@ -29,8 +29,12 @@ from becbo.trial import Outcome, Prediction
 
 NOTE = "becbo:note"  # attribute of a trial: what somebody wrote about it
 REOPENED = "becbo:reopened"  # attribute of a trial: pending again, because an entry was undone
+RESTORES = "becbo:restores"  # attribute of a trial: the number of one whose entry it brings back
+NOTHING = -1  # instead of that number: everything that was written about the run is taken back
+BATCH = "becbo:batch"  # attribute of a trial: the import that wrote its entry, among others
 REPEAT = "repeat of a lost run"  # origin of a run
 WITHDRAWN = "withdrawn"  # reason of a lost run that is not to be repeated
+TAKEN_BACK = "taken back"  # reason of a lost run that was added, and then undone
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,17 @@ class Version:
     result: Result
     note: str
     written: datetime | None
+    entry: int  # the trial in which it was written, or NOTHING
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What was written about a run last and has not been taken back."""
+
+    trial: int
+    written: datetime
+    batch: str  # the same for everything that one import wrote; "": written by itself
+    before: Version  # what the run becomes without it
 
 
 @dataclass(frozen=True)
@@ -91,10 +106,11 @@ class Run:
     suggested: datetime | None  # None: the experiment was not suggested here
     recorded: datetime | None
     version: int  # changes with every entry: see `Campaign.record`
-    before: Version  # what it becomes again if the last entry is undone
+    before: Version  # what it was before its last change, which may have been to take one back
     history: tuple[Version, ...]  # earlier entries, the oldest first
     repeats: tuple[int, ...] = ()  # lost runs with the same design, the last of which it repeats
     remark: str = ""  # anything unusual about how the design was chosen
+    entry: Entry | None = None  # None: nothing was written, or all of it was taken back
 
     @property
     def outcome(self) -> Outcome:
@@ -106,6 +122,12 @@ class Run:
         """What came out, if it worked."""
         return self.result.value
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it is pending, or what was written about it was taken back."""
+        taken_back = Result(Outcome.LOST, reason=TAKEN_BACK)
+        return self.outcome is Outcome.PENDING or self.result == taken_back
+
 
 def read_runs(
     trials: Sequence[FrozenTrial], study_attrs: Mapping[str, Any], names: Collection[str]
@@ -115,8 +137,8 @@ def read_runs(
     chains: dict[int, list[FrozenTrial]] = {}
     first: dict[int, int] = {}
     for trial in started:
-        before = trial.system_attrs.get(REPLACES)
-        first[trial.number] = trial.number if before is None else first[before]
+        before = trial.system_attrs.get(REPLACES, -1)
+        first[trial.number] = first.get(before, trial.number)
         chains.setdefault(first[trial.number], []).append(trial)
     lost = lost_among(started, study_attrs)
     # A design that is being worked out at this moment, or was when a program died, is incomplete.
@@ -131,11 +153,16 @@ def _run(chain: Sequence[FrozenTrial], lost: frozenset[int], names: Collection[s
     """The run that a chain of trials, each of which replaces the one before, stands for."""
     original, current = chain[0], chain[-1]
     proposal = proposed(original)
-    history = tuple(
-        Version(_result(trial, lost - {trial.number}), _note(trial), trial.datetime_complete)
+    history = {
+        trial.number: Version(
+            _result(trial, lost - {trial.number}),
+            _note(trial),
+            trial.datetime_complete,
+            _entry_in(trial),
+        )
         for trial in chain[:-1]
         if trial.state.is_finished()
-    )
+    }
     repeats = tuple(original.system_attrs.get(RETRIES, ()))
     return Run(
         number=original.number,
@@ -148,9 +175,10 @@ def _run(chain: Sequence[FrozenTrial], lost: frozenset[int], names: Collection[s
         recorded=current.datetime_complete,
         version=current.number,
         before=_before(current, history),
-        history=history,
+        history=tuple(history.values()),
         repeats=repeats,
         remark="" if proposal is None else proposal.note or "",
+        entry=_entry(chain, history),
     )
 
 
@@ -166,12 +194,28 @@ def _was_pending(trial: FrozenTrial) -> bool:
     return proposed(trial) is not None or any(key in trial.system_attrs for key in waits)
 
 
-def _before(trial: FrozenTrial, history: Sequence[Version]) -> Version:
+def _before(trial: FrozenTrial, history: Mapping[int, Version]) -> Version:
+    """What the run was before that trial of it, given the finished ones by number."""
     if _was_pending(trial):
-        return Version(Result(Outcome.PENDING), "", None)
-    if history:
-        return history[-1]
-    return Version(Result(Outcome.LOST, reason="taken back"), _note(trial), None)
+        return Version(Result(Outcome.PENDING), "", None, NOTHING)
+    if earlier := [number for number in history if number < trial.number]:
+        return history[max(earlier)]
+    return Version(Result(Outcome.LOST, reason=TAKEN_BACK), _note(trial), None, NOTHING)
+
+
+def _entry_in(trial: FrozenTrial) -> int:
+    """The trial whose entry stands as long as this one is the last of its run."""
+    number: int = trial.system_attrs.get(RESTORES, trial.number)
+    return number
+
+
+def _entry(chain: Sequence[FrozenTrial], history: Mapping[int, Version]) -> Entry | None:
+    number = _entry_in(chain[-1])
+    for trial in chain:
+        if trial.number == number and trial.datetime_complete is not None:
+            batch = trial.system_attrs.get(BATCH, "")
+            return Entry(number, trial.datetime_complete, batch, _before(trial, history))
+    return None
 
 
 def _note(trial: FrozenTrial) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from becbo.campaign.description import Description
 from becbo.campaign.runs import Run
+from becbo.data import reasons_in
 from becbo.optimizer import Optimizer
 from becbo.trial import Outcome, Trial
 
@@ -19,7 +20,9 @@ class Status:
     counts: Mapping[Outcome, int]
     best: Run | None
     budget: int | None
-    reasons: Mapping[str, int]  # why experiments failed, the most frequent first; "": not said
+    # Why experiments failed, the most frequent reason first; "": not said. A run counts for each
+    # reason that was given for it.
+    reasons: Mapping[str, int]
 
     @property
     def n_done(self) -> int:
@@ -31,18 +34,33 @@ class Status:
         """Experiments left of the budget, pending ones not counted; None without a budget."""
         return None if self.budget is None else max(self.budget - self.n_done, 0)
 
+    @property
+    def has_lists(self) -> bool:
+        """Whether some run counts for several reasons."""
+        return sum(self.reasons.values()) > self.counts[Outcome.FAILED]
+
 
 def status_of(description: Description, runs: Sequence[Run]) -> Status:
     """Where a campaign with these runs stands."""
     worked = [run for run in runs if run.outcome is Outcome.OK]
     best = min if description.objective.direction == "minimize" else max
-    reasons = Counter(run.result.reason for run in runs if run.outcome is Outcome.FAILED)
     return Status(
         Counter(run.outcome for run in runs),
         best(worked, key=lambda run: run.value or 0.0) if worked else None,
         description.budget,
-        dict(reasons.most_common()),
+        _reasons([run.result.reason for run in runs if run.outcome is Outcome.FAILED]),
     )
+
+
+def _reasons(texts: Sequence[str]) -> dict[str, int]:
+    """How often each reason was given, in the words that were used for it first."""
+    spelled: dict[str, str] = {}
+    counts: Counter[str] = Counter()
+    for text in texts:
+        given = {" ".join(word.casefold().split()): word for word in reasons_in(text) or [""]}
+        spelled = given | spelled
+        counts.update(given.keys())
+    return {spelled[reason]: n for reason, n in counts.most_common()}
 
 
 def optimizer_of(description: Description, runs: Sequence[Run]) -> Optimizer:

@@ -1,8 +1,9 @@
 """Spreadsheets in and out: CSV, xlsx and JSON.
 
 A row is one experiment. Columns are headed by name and unit as in `temperature [°C]`; the unit may
-be left out. An empty or `failed` cell of the objective means that the experiment failed. What
-stands in columns of other names, such as a date or an operator, is kept in the note.
+be left out. An empty or `failed` cell of the objective means that the experiment failed; empty
+beside the number of a run means that it is still pending. What stands in columns of other names,
+such as a date or an operator, is kept in the note.
 """
 
 from __future__ import annotations
@@ -13,20 +14,24 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
-from becbo.campaign.description import FURTHER_COLUMNS, Description
+import numpy as np
+
+from becbo.campaign.description import FURTHER_COLUMNS, Description, Objective
 from becbo.campaign.files import MAX_ROWS, Cell, write_csv, write_xlsx
 from becbo.campaign.runs import Result, Run, clean
 from becbo.errors import InvalidInput
-from becbo.space import Categorical, Parameter
+from becbo.space import Categorical, Parameter, Real, Space
 from becbo.trial import Outcome
 
 NUMBER, OUTCOME, REASON, NOTE, CHANCE, EXPECTED, SPREAD = FURTHER_COLUMNS
 IGNORED = (CHANCE, EXPECTED, SPREAD)  # when an export comes back
 WORDS = {outcome.value: outcome for outcome in Outcome}  # in the cell of the objective or outcome
+# Of a setting: becbo shows six digits, and a spreadsheet keeps six of a small number in a CSV file.
+_TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,7 @@ class Row:
     params: Mapping[str, Any]
     result: Result
     note: str
+    is_blank: bool  # neither value nor outcome nor reason
 
 
 @dataclass(frozen=True)
@@ -66,8 +72,9 @@ class Todo:
     """What an import has to do."""
 
     to_add: list[Row]
-    to_record: list[tuple[Run, Row]]
-    differing: list[Run]  # recorded already, with another reason or note
+    to_record: list[tuple[Run, Row]]  # pending, or taken back
+    to_correct: list[Run]  # with the reason or note that was missing
+    differing: list[Run]  # as the table has them, with another reason or note than here
 
 
 def understand(description: Description, cells: Sequence[Sequence[Cell]]) -> list[Row]:
@@ -77,15 +84,14 @@ def understand(description: Description, cells: Sequence[Sequence[Cell]]) -> lis
         raise InvalidInput(
             f"the table is too long: split it, at most {MAX_ROWS} rows go in at once"
         )
-    columns, others = _columns(description, headings)
-    units = _units(description)
+    try:
+        columns, others = _columns(description, headings)
+    except InvalidInput as error:
+        raise InvalidInput(f"{error}{_headings_below(description, lines)}") from None
     rows, problems = [], []
     for line, row in lines:
         texts = dict(enumerate(map(_text, row)))
-        named = {
-            name: _in_unit(row[i], units.get(name, "")) if i in texts else None
-            for name, i in columns.items()
-        }
+        named = {name: row[i] if i in texts else None for name, i in columns.items()}
         wrong = [
             f"{text!r} stands in a column without a heading; give it one, or clear it"
             for i, text in texts.items()
@@ -122,50 +128,48 @@ def _lines(cells: Sequence[Sequence[Cell]]) -> list[tuple[int, Sequence[Cell]]]:
     return lines
 
 
-def sort_out(rows: Sequence[Row], runs: Sequence[Run]) -> Todo:
+def sort_out(space: Space, rows: Sequence[Row], runs: Sequence[Run]) -> Todo:
     """Which rows are new, and which are results of pending runs, or `BadTable`."""
-    todo, problems = Todo([], [], []), []
-    # Runs that no row stands for yet.
-    by_number = {run.number: run for run in runs}
-    by_design: dict[Any, list[Run]] = {}
-    for known in runs:
-        by_design.setdefault(_key(known.params), []).append(known)
-    # Numbers first: a row without one must not take the run of a row that names it.
-    for row in sorted(rows, key=lambda row: row.number is None):
+    todo, problems = Todo([], [], [], []), []
+    free = {run.number: run for run in runs}  # no row stands for them yet
+    designs = _Designs(space, runs)
+    # A row without a number must not take the run of a row that names it, nor a row with fewer
+    # digits that of a row with all of them.
+    for row in sorted(rows, key=lambda row: (row.number is None, not designs.has(row.params))):
         if row.result.outcome is Outcome.PENDING:
             continue
-        run = _run_of(row, by_number, by_design.get(_key(row.params), ()))
+        same = [run for run in designs.like(row.params) if run.number in free]
+        run = _run_of(row, free, same)
         if run is not None:
-            del by_number[run.number]
-            by_design[_key(run.params)].remove(run)
+            del free[run.number]
         if run is None and row.number is not None and runs:
             problems.append(Problem(row.line, _unknown_number(row.number, runs)))
         elif run is None:  # with a number, it is that of another campaign
             todo.to_add.append(row)
-        elif run.outcome is Outcome.PENDING:
+        elif run.is_open and run.result != row.result:
             todo.to_record.append((run, row))
-        elif _said(run.result) != _said(row.result):
+        elif not _is_same_result(run.result, row.result):
             words = f"run {run.number} is recorded as {run.result}, not {row.result}"
             problems.append(Problem(row.line, f"{words}; correct it instead"))
-        elif _says_more(row, run):
-            todo.differing.append(run)
+        else:
+            _compare_words(run, row, todo)
     if problems:
         raise BadTable(sorted(problems, key=lambda problem: problem.line))
     todo.to_add.sort(key=lambda row: row.line)
     return todo
 
 
-def _run_of(row: Row, by_number: Mapping[int, Run], same: Sequence[Run]) -> Run | None:
+def _run_of(row: Row, free: Mapping[int, Run], same: Sequence[Run]) -> Run | None:
     """The run that a row is about: it has the number, the same result, or waits for one."""
     if row.number is not None:
-        named = by_number.get(row.number)
+        named = free.get(row.number)
         if named is not None and _is_same_design(named, row):
             return named
-    told = [run for run in same if _said(run.result) == _said(row.result)]
+    told = [run for run in same if _is_same_result(run.result, row.result)]
     if told:
-        return min(told, key=lambda run: run.note != row.note)
-    waiting = [run for run in same if run.outcome is Outcome.PENDING and row.number is None]
-    return waiting[0] if waiting else None
+        return min(told, key=lambda run: _n_different_words(run, row))
+    waiting = [run for run in same if run.is_open and row.number is None]
+    return min(waiting, key=lambda run: run.outcome is not Outcome.PENDING, default=None)
 
 
 def _unknown_number(number: int, runs: Sequence[Run]) -> str:
@@ -177,15 +181,61 @@ def _unknown_number(number: int, runs: Sequence[Run]) -> str:
     )
 
 
-def _says_more(row: Row, run: Run) -> bool:
-    """Whether a row has words that the run does not have."""
-    return row.note not in ("", run.note) or row.result.reason not in ("", run.result.reason)
+def _compare_words(run: Run, row: Row, todo: Todo) -> None:
+    """A reason or note that the run lacks is taken over; one that differs is not."""
+    here, told = run.result.reason, row.result.reason
+    filled = replace(
+        run, result=replace(run.result, reason=here or told), note=run.note or row.note
+    )
+    other = replace(run, result=replace(run.result, reason=told or here), note=row.note or run.note)
+    if filled != run:
+        todo.to_correct.append(filled)
+    if other != filled:
+        todo.differing.append(other)
+
+
+def _n_different_words(run: Run, row: Row) -> int:
+    return (run.result.reason != row.result.reason) + (run.note != row.note)
+
+
+class _Designs:
+    """Runs by their settings: close is enough for numbers on no grid, everything else is exact."""
+
+    def __init__(self, space: Space, runs: Sequence[Run]) -> None:
+        self._smooth = [p.name for p in space.parameters if isinstance(p, Real) and p.step is None]
+        self._known = {_key(run.params) for run in runs}
+        self._groups: dict[Any, list[Run]] = {}
+        for run in runs:
+            self._groups.setdefault(self._group(run.params), []).append(run)
+        self._settings = {
+            group: np.array([self._numbers(run.params) for run in members])
+            for group, members in self._groups.items()
+        }
+
+    def has(self, params: Mapping[str, Any]) -> bool:
+        """Whether a run has these settings to all digits that a spreadsheet keeps."""
+        return _key(params) in self._known
+
+    def like(self, params: Mapping[str, Any]) -> list[Run]:
+        """The runs with these settings, those with all of their digits first."""
+        group = self._group(params)
+        if group not in self._groups:
+            return []
+        mine = np.array(self._numbers(params))
+        is_close = np.abs(self._settings[group] - mine) <= _TOLERANCE * np.abs(mine)
+        close = [self._groups[group][i] for i in np.flatnonzero(is_close.all(axis=1))]
+        return sorted(close, key=lambda run: _key(run.params) != _key(params))
+
+    def _group(self, params: Mapping[str, Any]) -> Any:
+        return _key({name: value for name, value in params.items() if name not in self._smooth})
+
+    def _numbers(self, params: Mapping[str, Any]) -> list[float]:
+        return [params[name] for name in self._smooth]
 
 
 def _is_same_design(run: Run, row: Row) -> bool:
-    """A spreadsheet that writes a CSV file keeps six digits of a small number."""
     return all(
-        math.isclose(value, run.params[name], rel_tol=1e-5)
+        math.isclose(value, run.params[name], rel_tol=_TOLERANCE)
         if isinstance(value, float)
         else value == run.params[name]
         for name, value in row.params.items()
@@ -197,9 +247,11 @@ def _key(params: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple((name, _rounded(value)) for name, value in sorted(params.items()))
 
 
-def _said(result: Result) -> tuple[Outcome, Any]:
-    """To compare results."""
-    return result.outcome, _rounded(result.value)
+def _is_same_result(here: Result, told: Result) -> bool:
+    """Up to the digits that spreadsheets keep, or to those that becbo shows."""
+    shown = None if here.value is None else float(f"{here.value:.6g}")
+    is_same_value = _rounded(here.value) == _rounded(told.value) or told.value == shown
+    return here.outcome is told.outcome and is_same_value
 
 
 def _rounded(value: Any) -> Any:
@@ -280,6 +332,16 @@ def _columns(
     return found, others
 
 
+def _headings_below(description: Description, lines: Sequence[tuple[int, Sequence[Cell]]]) -> str:
+    """Advice, if a line further down names all columns."""
+    units = _units(description)
+    for line, row in lines:
+        found = [_recognise(text, units, str.lower) for text in map(_text, row) if text]
+        if units.keys() <= {name for name, _ in filter(None, found)}:
+            return f"; the headings stand in line {line}: delete the lines above them"
+    return ""
+
+
 def _recognise(
     heading: str, units: Mapping[str, str], spelled: Callable[[str], str] = str
 ) -> tuple[str, str | None] | None:
@@ -319,74 +381,119 @@ def _row(
             wrong.append(str(error))
 
     params = {
-        p.name: attempt(partial(parameter_value, p.parameter, cells[p.name]))
+        p.name: attempt(partial(parameter_value, p.parameter, cells[p.name], p.unit))
         for p in description.parameters
     }
-    result = attempt(partial(_result, cells, description.objective.name))
+    result = attempt(partial(_result, cells, description.objective))
     number = attempt(partial(_number, cells.get(NUMBER)))
     said = [_text(cells.get(NOTE)), *(f"{name}: {text}" for name, text in remarks if text)]
     note = clean("; ".join(filter(None, said)))
-    return None if wrong else Row(line, number, params, result, note)
+    of_result = (description.objective.name, OUTCOME, REASON)
+    is_blank = not any(_text(cells.get(name)) for name in of_result)
+    return None if wrong else Row(line, number, params, result, note, is_blank)
 
 
-def parameter_value(parameter: Parameter, cell: Cell) -> Any:
-    """A setting as somebody typed it, checked."""
+def parameter_value(parameter: Parameter, cell: Cell, unit: str = "") -> Any:
+    """A setting as somebody typed it, with or without its unit, checked."""
     text = _text(cell)
     if not text:
         raise InvalidInput(f"{parameter.name} is empty; allowed: {parameter.allowed}")
     if isinstance(parameter, Categorical):
-        chosen = [c for c in parameter.choices if cell == c or text == _written(c, text)]
-        return parameter.check(chosen[0] if chosen else text)
-    return parameter.check(parse_number(text, f"{parameter.name} ({parameter.allowed})"))
+        return _choice(parameter, cell, unit)
+    return parameter.check(parse_number(text, f"{parameter.name} ({parameter.allowed})", unit))
 
 
-def _written(choice: Any, text: str) -> str:
-    """A choice as people write it: TRUE is True."""
-    return str(choice).upper() if isinstance(choice, bool) and text.isupper() else str(choice)
+def _choice(parameter: Categorical, cell: Cell, unit: str) -> Any:
+    """The choice that somebody typed; capitals matter only where choices differ in nothing else."""
+    text = _text(cell)
+    for written in (text, _without_unit(text, unit)):
+        exact = [c for c in parameter.choices if cell == c or written == str(c)]
+        loose = [c for c in parameter.choices if written.casefold() == str(c).casefold()]
+        if exact or len(loose) == 1:
+            return (exact or loose)[0]
+    return parameter.check(text)
 
 
-def _result(cells: Mapping[str, Cell], objective: str) -> Result:
-    text, said = _text(cells[objective]), _text(cells.get(OUTCOME)).lower()
+def _result(cells: Mapping[str, Cell], objective: Objective) -> Result:
+    name = objective.name
+    text, said = _text(cells[name]), _text(cells.get(OUTCOME)).lower()
     if said and said not in WORDS:
         raise InvalidInput(f"outcome {said!r} must be {', '.join(WORDS)}, or left empty")
     if text.lower() in (Outcome.FAILED.value, Outcome.LOST.value):
         said, text = text.lower(), ""
     why = clean(_text(cells.get(REASON)))
     if text:
+        value = _value(text, objective)
         if said in (Outcome.FAILED.value, Outcome.LOST.value):
-            raise InvalidInput(f"outcome {said!r}, but {objective} is {text}; clear one of them")
+            raise InvalidInput(f"outcome {said!r}, but {name} is {text}; clear one of them")
         if why:
-            raise InvalidInput(f"reason {why!r}, but {objective} is {text}; move it to the note")
-        return Result(Outcome.OK, parse_number(text, objective))
+            raise InvalidInput(f"reason {why!r}, but {name} is {text}; move it to the note")
+        return Result(Outcome.OK, value)
     if said == Outcome.OK.value:
-        raise InvalidInput(f"outcome 'ok', but {objective} is empty; give the value, or 'failed'")
-    ended = WORDS.get(said, Outcome.FAILED)
+        raise InvalidInput(f"outcome 'ok', but {name} is empty; give the value, or 'failed'")
+    # Beside a number it is a run that nobody has filled in yet.
+    unsaid = Outcome.PENDING if _text(cells.get(NUMBER)) and not why else Outcome.FAILED
+    ended = WORDS.get(said, unsaid)
     if ended is Outcome.PENDING and why:
         raise InvalidInput(f"reason {why!r}, but outcome 'pending'; write 'failed' if it failed")
     return Result(ended, None, why)
 
 
-def parse_number(text: str, what: str) -> float:
-    """A finite number as somebody typed it, or an error that names it."""
+def _value(text: str, objective: Objective) -> float:
     try:
-        number = float(text.replace("_", "?"))  # 1_000 is Python, and elsewhere a slip
+        return parse_number(text, objective.name, objective.unit)
+    except InvalidInput as error:
+        remedy = "" if _NUMBER.match(text) else "; write failed, or leave it empty"
+        raise InvalidInput(f"{error}{remedy}") from None
+
+
+def parse_number(text: str, what: str, unit: str = "") -> float:
+    """A finite number as somebody typed it, with or without its unit, or an error that names it.
+
+    A comma is a decimal one, unless it may as well separate thousands.
+    """
+    plain = _without_unit(text, unit)
+    if _UNCLEAR.fullmatch(plain):
+        whole, broken = plain.replace(",", ""), plain.replace(",", ".")
+        raise InvalidInput(f"{what} = {text!r} is not clear; write {whole} or {broken}")
+    if _DECIMAL_COMMA.fullmatch(plain):
+        plain = plain.replace(",", ".")
+    try:
+        number = float(plain.replace("_", "?"))  # 1_000 is Python, and elsewhere a slip
     except ValueError:
-        raise InvalidInput(f"{what} = {text!r} is not a number{_advice(text)}") from None
+        raise InvalidInput(f"{what} = {text!r} is not a number{_advice(plain, unit)}") from None
     if not math.isfinite(number):
         raise InvalidInput(f"{what} = {text!r} is not a finite number")
     return number
 
 
-def _advice(text: str) -> str:
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+_UNCLEAR = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
+_NUMBER = re.compile(r"[+-]?[\d.,]+([eE][+-]?\d+)?")
+_UNIT = re.compile(r"\s*°?[^\W\d_]\S*")
+
+
+def _without_unit(text: str, unit: str) -> str:
+    """`45 %` in a column of per cent is 45."""
+    number, rest = _split_number(text)
+    return number if rest and _same_signs(rest) == _same_signs(unit) else text
+
+
+def _split_number(text: str) -> tuple[str, str]:
+    """The number that a text begins with, and what follows."""
+    begins = _NUMBER.match(text)
+    end = begins.end() if begins else 0
+    return text[:end], text[end:]
+
+
+def _advice(text: str, unit: str) -> str:
     """How to write a number that people understand."""
     if text.endswith("%"):
         return "; write it without %, as large as the unit asks for"
-    if _THOUSANDS.fullmatch(text):
-        return f"; write {text.replace(',', '')}, or a decimal point if the comma is one"
-    return "; write a decimal point, not a comma" if "," in text else ""
-
-
-_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
+    number, rest = _split_number(text)
+    if number and _UNIT.fullmatch(rest):
+        return f"; convert it to {unit}, and leave the unit out" if unit else "; leave the unit out"
+    return "; write a decimal point, and nothing between thousands" if "," in text else ""
 
 
 def _number(cell: Cell) -> int | None:
@@ -404,12 +511,6 @@ def _number(cell: Cell) -> int | None:
 
 def _text(cell: Cell) -> str:
     return "" if cell is None else str(cell).strip()
-
-
-def _in_unit(cell: Cell, unit: str) -> Cell:
-    """`45 %` in a column of per cent is 45."""
-    text = _text(cell)
-    return text[:-1].rstrip() if unit == "%" and text.endswith("%") else cell
 
 
 def _remark(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -40,9 +41,7 @@ def overview(description: Description) -> Table:
     table.add_row("campaign", f"[bold]{escape(description.name)}[/]", escape(description.note))
     table.add_row("objective", escape(_goal(description)), escape(objective.note))
     for described in description.parameters:
-        allowed = described.parameter.allowed + (f" {described.unit}" if described.unit else "")
-        scale = ", on a logarithmic scale" if getattr(described.parameter, "log", False) else ""
-        table.add_row(escape(described.name), escape(allowed + scale), escape(described.note))
+        table.add_row(escape(described.name), escape(described.allowed), escape(described.note))
     for text in description.constraints:
         table.add_row("known limit", escape(text))
     table.add_row("budget", "open" if description.budget is None else f"{description.budget}")
@@ -78,14 +77,58 @@ def print_entry(console: Console, campaign: Campaign, run: Run, verb: str, optio
     hint(console, "Next", f"suggest{options}")
 
 
-def print_imported(console: Console, done: Imported) -> None:
-    """What an import did."""
-    for kind, runs in (("added", done.added), ("recorded", done.recorded)):
-        which = f": {', '.join(str(run.number) for run in runs)}" if runs else ""
-        _say(console, f"{kind} {plural(len(runs), 'run')}{which}")
-    _say(console, f"{plural(done.n_known, 'row')} known already, or still pending")
+def print_undone(console: Console, campaign: Campaign, runs: Sequence[Run], options: str) -> None:
+    """What was taken back: one entry, or an import."""
+    if len(runs) == 1:
+        print_entry(console, campaign, runs[0], "Taken back", options)
+        return
+    _say(console, f"Taken back: an import of {_named(runs)}; {escape(_best(campaign))}.")
+    _say(console, f"{_progress(campaign)}.")
+
+
+def print_imported(console: Console, done: Imported, options: str) -> None:
+    """What an import did, and how to take over what it left as it was."""
+    _say(console, f"added {_named(done.added)}")
+    _say(console, f"recorded {_named(done.recorded)}")
+    if done.counts:
+        _say(console, f"of these {_outcomes(done)}")
+    if done.corrected:
+        _say(console, f"filled in the reason or note of {_named(done.corrected)}")
+    _say(console, f"{plural(done.n_known - done.n_pending, 'row')} known already")
+    if done.n_pending:
+        words = "without a result, still pending; write failed where it failed"
+        _say(console, f"{plural(done.n_pending, 'row')} {words}")
     for words in about_import(done.noted, [run.number for run in done.differing]):
         _say(console, escape(words))
+    for run in done.differing:
+        hint(console, "To change it", f"{_correction(run)}{options}")
+    if done.blank:
+        hint(console, "If what is empty has not failed, take the import back", f"undo{options}")
+
+
+def _named(runs: Sequence[Run]) -> str:
+    which = f": {', '.join(str(run.number) for run in runs)}" if runs else ""
+    return f"{plural(len(runs), 'run')}{which}"
+
+
+def _outcomes(done: Imported) -> str:
+    """How many worked and failed, and which of them only because a cell was empty."""
+    counts = [f"{done.counts[Outcome.OK]} worked", f"{done.counts[Outcome.FAILED]} failed"]
+    if done.counts[Outcome.LOST]:
+        counts.append(f"{done.counts[Outcome.LOST]} lost")
+    words = ", ".join(counts)
+    if done.blank:
+        words += f"; failed because the cell was empty: {_named(done.blank)}"
+    return words
+
+
+def _correction(run: Run) -> str:
+    """The command that writes what stands in a run."""
+    words = ["correct", str(run.number)]
+    words += [f"--{run.outcome.value}"] if run.value is None else [repr(run.value)]
+    words += ["--reason", run.result.reason] if run.result.reason else []
+    words += ["--note", run.note] if run.note else []
+    return shlex.join(words)
 
 
 def print_status(console: Console, campaign: Campaign, everything: bool) -> None:
@@ -97,7 +140,8 @@ def print_status(console: Console, campaign: Campaign, everything: bool) -> None
         _say(console, f"\n{escape(_sentence(_best(campaign)))}")
         console.print(_design(campaign.description, status.best), highlight=False)
     if status.reasons:
-        _say(console, "\nWhy experiments failed")
+        several = " (one run can count for several reasons)" if status.has_lists else ""
+        _say(console, f"\nWhy experiments failed{several}")
         reasons = _columns()
         for reason, count in status.reasons.items():
             reasons.add_row(f"  {escape(reason) or 'not said'}", str(count))

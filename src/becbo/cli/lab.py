@@ -9,10 +9,12 @@ What `--json` prints, for programs: a run is
 with times in ISO 8601, and
 
     suggest      {runs: [run]}
-    record, correct, undo, withdraw, add
+    record, correct, undo NUMBER, withdraw, add
                  run
-    import       {added: [number], recorded: [number], differing: [number], known: count,
-                  noted: [column]}
+    undo         {runs: [run]}, of an import several
+    import       {added: [number], recorded: [number], corrected: [number], blank: [number],
+                  differing: [number], known: count, pending: count, noted: [column]},
+                 see `becbo.campaign.campaign.Imported`
     status       {campaign, objective: {name, unit, direction}, budget, left,
                   counts: {pending, ok, failed, lost}, best: run | null, pending: [run],
                   reasons: {reason: count}}, with --all: runs: [run]
@@ -78,7 +80,7 @@ class _Command(TyperCommand):
 
 def _is_negative(text: str) -> bool:
     try:
-        float(text)
+        float(text.replace(",", "."))
     except ValueError:
         return False
     return text.startswith("-")
@@ -88,6 +90,7 @@ def register(app: typer.Typer) -> None:
     """Adds the commands to the command line."""
     for command, name, example in (
         (new, "new", "becbo new coating.yaml"),
+        (change, "change", "becbo change coating.yaml"),
         (suggest, "suggest", "becbo suggest -n 3"),
         (record, "record", "becbo record 17 812.5 --note 'slight haze'"),
         (correct, "correct", "becbo correct 17 --failed --reason cracked"),
@@ -139,6 +142,30 @@ def new(
         console.print(f"\nCreated {escape(begun.name)} in {escape(file)}.", soft_wrap=True)
         name = begun.name if len(campaigns(file)) > 1 else None
         hint(console, "The first experiment", f"suggest{_options(file, name)}")
+
+
+def change(
+    description: Annotated[
+        Path | None,
+        typer.Argument(
+            help="A .yaml, .toml or .json file. Without it, the present description is printed.",
+            show_default=False,
+        ),
+    ] = None,
+    file: File = FILE,
+    campaign: Name = None,
+) -> None:
+    """Change ranges, constraints, the budget or any setting of a campaign.
+
+    `becbo change > coating.yaml` writes the description as it is; edit it, then
+    `becbo change coating.yaml`. All runs stay. What a parameter is cannot change.
+    """
+    with opened_campaign(file, campaign) as opened:
+        if description is None:
+            typer.echo(opened.description.to_yaml(), nl=False)
+            return
+        for line in opened.change(description) or ["nothing is different"]:
+            typer.echo(line)
 
 
 def suggest(
@@ -221,7 +248,9 @@ def correct(
 def undo(
     number: Annotated[
         str | None,
-        typer.Argument(help="Of the run; without it, the last entry of all.", show_default=False),
+        typer.Argument(
+            help="Of the run; without it, the last entry or import of all.", show_default=False
+        ),
     ] = None,
     file: File = FILE,
     campaign: Name = None,
@@ -229,11 +258,24 @@ def undo(
 ) -> None:
     """Take the last entry back: the run is what it was before.
 
-    Doing it twice to a corrected run brings the correction back.
+    Again and again without a number, it walks back through all entries; an
+    import is taken back as a whole. With a number, doing it twice to a
+    corrected run brings the correction back.
     """
     with opened_campaign(file, campaign) as opened:
-        run = opened.undo(None if number is None else _number(number))
-        _answer(opened, run, "Taken back", as_json, _options(file, campaign))
+        from becbo.campaign.tables import run_dict
+        from becbo.cli.display import print_undone
+
+        options = _options(file, campaign)
+        if number is not None:
+            _answer(opened, opened.undo(_number(number)), "Taken back", as_json, options)
+            return
+        with Console(stderr=True).status("taking back"):
+            runs = opened.undo_last()
+        if as_json:
+            _print_json({"runs": [run_dict(run) for run in runs]})
+        else:
+            print_undone(Console(), opened, runs, options)
 
 
 def withdraw(
@@ -288,10 +330,12 @@ def import_(
     parameters and of the objective, with or without the unit: temperature
     or temperature \[°C]. An empty or `failed` cell of the objective means
     that the experiment failed. More columns, if you like: number (of a
-    pending run that the row records), outcome, reason, note; any others,
-    such as a date, are added to the note. Rows that are here already are
-    skipped. Of an Excel file, the first sheet is read. `becbo export` writes
-    such a table.
+    pending run that the row records, or that stays pending if the row has
+    no result), outcome, reason, note; any others, such as a date, are added
+    to the note. Rows that are here already are skipped, but a reason or note
+    that was missing is taken over. Of an Excel file, the first sheet is
+    read. `becbo export` writes such a table, `becbo undo` takes an import
+    back.
     """
     with opened_campaign(file, campaign) as opened:
         from becbo.cli.display import print_imported
@@ -303,13 +347,16 @@ def import_(
                 {
                     "added": [run.number for run in done.added],
                     "recorded": [run.number for run in done.recorded],
+                    "corrected": [run.number for run in done.corrected],
+                    "blank": [run.number for run in done.blank],
                     "differing": [run.number for run in done.differing],
                     "known": done.n_known,
+                    "pending": done.n_pending,
                     "noted": done.noted,
                 }
             )
         else:
-            print_imported(Console(), done)
+            print_imported(Console(), done, _options(file, campaign))
 
 
 def export(
