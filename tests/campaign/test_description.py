@@ -104,6 +104,21 @@ def test_an_objective_may_be_a_mere_name() -> None:
     assert (described.objective.name, described.objective.direction) == ("yield", "minimize")
 
 
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"low": 150, "high": 450, "unit": "°C"}, "150 to 450 °C"),
+        ({"low": 150, "high": 450, "step": 5, "unit": "°C"}, "150 to 450 °C, in steps of 5"),
+        ({"low": 0.5, "high": 24, "log": True, "unit": "h"}, "0.5 to 24 h, on a logarithmic scale"),
+        ({"low": 1, "high": 6, "integer": True}, "1 to 6, whole numbers"),
+        ({"low": 0, "high": 6, "integer": True, "step": 2}, "0 to 6, whole numbers, in steps of 2"),
+        ({"choices": ["argon", 2]}, "argon, 2"),
+    ],
+)
+def test_what_can_be_set_in_words(given: dict[str, Any], words: str) -> None:
+    assert describe({"name": "a", "parameters": {"x": given}}).parameters[0].allowed == words
+
+
 def test_python_is_checked_too() -> None:
     with pytest.raises(InvalidInput, match=r"unit '\\n' may not have line breaks"):
         LabParameter(Real("x", 0, 1), unit="\n")

@@ -25,6 +25,7 @@ from becbo.trial import Outcome, Prediction
 
 RNG = np.random.default_rng
 SQUARE = Space([Real("a", 0, 1), Real("b", 0, 1)])
+CORNER = np.zeros((1, 2))
 PLAN = {
     "name": "glue",
     "objective": {"name": "strength", "unit": "MPa", "direction": "maximize"},
@@ -74,14 +75,47 @@ def test_shares_of_a_choice() -> None:
     assert found[0].total == pytest.approx(gas / (gas + a), abs=0.05)
 
 
-def test_shares_in_a_region_where_settings_depend_on_each_other() -> None:
-    """On the triangle a + b <= 1, Var(a) = 1/18, E Var(a | b) = 1/24, Var E(a | b) = 1/72."""
-    found, spread = shares(
-        lambda X: X[:, 0], SQUARE, lambda X: X.sum(axis=1) <= 1, np.zeros((1, 2)), RNG(0)
+def test_shares_of_a_sum_with_an_interaction() -> None:
+    """Of a + b + ab, from -1/2 to 1/2: variances 1/12, 1/12 and 1/144."""
+    found, _ = shares(
+        lambda X: X[:, 0] * (X[:, 1] + 0.5) + X[:, 1] / 2, SQUARE, everywhere, CORNER, RNG(0)
     )
-    assert [share.alone for share in found] == pytest.approx([1.0, 0.25], abs=0.04)
+    assert [share.alone for share in found] == pytest.approx([12 / 25] * 2, abs=0.04)
+    assert [share.total for share in found] == pytest.approx([13 / 25] * 2, abs=0.04)
+
+
+def below_the_diagonal(X: Any) -> Any:
+    return X.sum(axis=1) <= 1
+
+
+def test_shares_in_a_region_where_settings_depend_on_each_other() -> None:
+    """On the triangle a + b <= 1, Var(a) = 1/18 and E Var(a | b) = 1/24; b does nothing."""
+    found, spread = shares(lambda X: X[:, 0], SQUARE, below_the_diagonal, CORNER, RNG(0))
+    assert [share.alone for share in found] == pytest.approx([0.75, 0.0], abs=0.05)
     assert [share.total for share in found] == pytest.approx([0.75, 0.0], abs=0.05)
     assert spread == pytest.approx(math.sqrt(1 / 18), rel=0.05)
+
+
+def near_the_diagonal(X: Any) -> Any:
+    return np.abs(X[:, 0] - X[:, 1]) <= 0.2
+
+
+@pytest.mark.parametrize("inside", [everywhere, below_the_diagonal, near_the_diagonal])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda X: X[:, 0] + X[:, 1],
+        lambda X: X[:, 0] - X[:, 1],
+        lambda X: X[:, 0] * X[:, 1],
+        lambda X: np.maximum(X[:, 0], 0.3) + np.sin(9 * X[:, 1]),
+    ],
+)
+def test_no_share_alone_exceeds_the_total(
+    function: Callable[[Any], Any], inside: Callable[[Any], Any]
+) -> None:
+    found, _ = shares(function, SQUARE, inside, CORNER, RNG(0))
+    for share in found:
+        assert 0.0 <= share.alone <= share.total <= 1.0
 
 
 def test_shares_never_leave_the_region() -> None:
@@ -322,6 +356,23 @@ def test_chance_to_win_by_hand() -> None:
     assert suggest(DONE, 5.3, certain).chance_to_win == 0.62
 
 
+@pytest.mark.parametrize(
+    ("believed", "now", "words"),
+    [
+        (0.62, 0.6, ""),
+        (0.62, 0.8, "the chance to work was 62 %; other runs have been recorded since."),
+        (0.62, 0.3, "the chance to work was 62 %; other runs have been recorded since."),
+        (0.62, 0.19, "unlikely to work: better withdraw it and ask for another one."),
+        (0.24, 0.15, "the chance to work was 24 %; other runs have been recorded since."),
+    ],
+)
+def test_what_other_runs_have_changed(believed: float, now: float, words: str) -> None:
+    then = Prediction(3.1, 0.3, believed, (0.0, 1.0))
+    said = suggest(DONE, 5.3, Prediction(3.1, 0.3, now, (0.0, 1.0)), believed=then).changed
+    assert said.endswith(words) and bool(said) == bool(words)
+    assert suggest(DONE, 5.3, UNSURE).changed == ""
+
+
 def test_nothing_is_said_before_anything_is_known() -> None:
     said = suggest([], 1.0, NOTHING, "initial design")
     assert (said.chance, said.band, said.mean, said.chance_to_win) == (None, None, None, None)
@@ -381,7 +432,6 @@ def test_every_pair_has_a_map_that_knows_the_edge(finished: Insight) -> None:
     assert heat_time.chance[:, cold].min() > 0.5 > heat_time.chance[:, hot].max()
     best = finished.status.best
     assert best is not None
-    assert maps.anchor == best.params
     assert maps.anchor_name == f"the best design, run {best.number}"
 
 

@@ -1,6 +1,7 @@
 """The report as a file: complete, self-contained, and safe whatever people type."""
 
 import json
+import re
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
@@ -86,6 +87,9 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Insight:
             made.record(asked.number, failed="burnt")
         else:
             made.record(asked.number, asked.params["heat"])
+    best = made.status.best
+    assert best is not None
+    made.correct(best.number, best.value, note="slight haze")
     made.suggest(2)
     return insight(made)
 
@@ -118,6 +122,14 @@ def test_the_numbers_are_there(page: Page, found: Insight) -> None:
     assert "heat + coats <= 13" in page.text
     rows = [attrs for tag, attrs in page.elements if tag == "tr" and attrs.get("class")]
     assert len(rows) == len(found.runs) == 37
+    assert page.text.count("slight haze") == 2  # with the best design and among all runs
+    assert "1 to 100 h, on a logarithmic scale" in page.text
+
+
+def test_the_outcome_of_a_run_comes_first(found: Insight) -> None:
+    """A phone shows little more than the first columns."""
+    _, _, table = report.sections(found).partition('<table class="runs">')
+    assert re.findall(r"<th[^>]*>(\w+)", table)[:3] == ["run", "outcome", "strength"]
 
 
 def test_nothing_is_loaded_from_anywhere(page: Page) -> None:
@@ -185,13 +197,11 @@ def test_a_report_of_one_parameter_and_one_outcome(came: Any, tmp_path: Path) ->
 def test_a_chance_that_has_changed_since_is_mentioned(tmp_path: Path) -> None:
     made = campaign_in_memory(tmp_path, PLAN, table(25))
     (asked,) = made.suggest()
-    assert asked.believed is not None
-    close = {**asked.params, "heat": max(asked.params["heat"] - 0.01, 0.0)}
-    if asked.believed.p_feasible > 0.5:
-        made.add(close, failed=True)
-    else:
-        made.add(close, 1.0)
-    assert "When it was suggested" in Page(report.report(insight(made))).text
+    assert asked.believed is not None and asked.believed.p_feasible > 0.5
+    made.add({**asked.params, "heat": max(asked.params["heat"] - 0.01, 0.0)}, failed=True)
+    text = Page(report.report(insight(made))).text
+    assert "When it was suggested" in text
+    assert "better withdraw it" in text
 
 
 def test_the_file_is_written_or_the_error_says_why_not(tmp_path: Path) -> None:

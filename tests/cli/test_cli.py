@@ -1,6 +1,7 @@
 """The command line as a user meets it."""
 
 import csv
+import io
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,7 +12,7 @@ import pytest
 from commands import Done
 
 from becbo import METHODS
-from becbo.campaign.campaign import campaigns
+from becbo.campaign.campaign import Campaign, campaigns
 from becbo.cli.demo import SNIPPET
 from becbo.problems import PROBLEMS, get
 
@@ -149,3 +150,36 @@ def test_without_matplotlib(tmp_path: Path) -> None:
 def test_the_snippet_runs(capsys: pytest.CaptureFixture[str]) -> None:
     exec(compile(SNIPPET, "snippet", "exec"), {"__name__": "snippet"})
     assert "pressure" in capsys.readouterr().out
+
+
+def test_new_asks_how_numbers_can_be_set(
+    becbo: Callable[..., Done], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = [
+        *("etch", "depth", "nm", "large"),
+        *("acid", "n", "0.01", "1", "mol/l", "", "yes"),
+        *("heat", "n", "20", "80", "°C", "wide"),  # asked again
+        *("5",),
+        *("bias", "n", "-200", "0", "V", ""),
+        *("time", "n", "1", "9", "h", "100"),  # too wide: the parameter is asked for again
+        *("time", "n", "1", "9", "h", "", "no"),
+        *("baths", "w", "1", "4", ""),
+        *("", "", "40", "yes", "yes"),
+    ]
+    monkeypatch.delenv("BECBO_FILE", raising=False)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(answers)))
+    done = becbo("new")
+    assert (done.code, done.err) == (0, "")
+    described = Campaign.open(tmp_path / "becbo.db").description
+    assert described.noisy
+    assert [parameter.allowed for parameter in described.parameters] == [
+        "0.01 to 1 mol/l, on a logarithmic scale",
+        "20 to 80 °C, in steps of 5",
+        "-200 to 0 V",
+        "1 to 9 h",
+        "1 to 4, whole numbers",
+    ]
+    assert "it = 'wide' is not a number" in done.out
+    assert "time: step 100.0 must be positive and at most 8.0" in done.out
+    assert done.out.count("Do factors matter") == 2  # not for steps, whole numbers and below zero
+    assert "how much risk to take" in done.out

@@ -35,10 +35,12 @@ FORMS: list[tuple[str, dict[str, str], dict[str, Any], str]] = [
     ("/new", {**NEW, **RANGE, "direction": "up"}, {}, "minimize or maximize"),
     ("/new", {**NEW, **RANGE, "objective": "a"}, {}, "is a parameter and the objective"),
     ("/new", {**NEW, **A}, {}, "needs a lowest and a highest value"),
-    ("/new", {**NEW, **RANGE, "parameter-0-low": "0,5"}, {}, "write a decimal point, not a comma"),
+    ("/new", {**NEW, **RANGE, "parameter-0-low": "1,500"}, {}, "write 1500 or 1.500"),
     ("/new", {**NEW, **RANGE, "parameter-0-low": "ten"}, {}, "is not a number"),
     ("/new", {**NEW, **RANGE, "parameter-0-low": "2"}, {}, "low"),
     ("/new", {**NEW, **RANGE, "parameter-0-kind": "log"}, {}, "log"),
+    ("/new", {**NEW, **RANGE, "parameter-0-step": "few"}, {}, "a, in steps of = &#39;few&#39;"),
+    ("/new", {**NEW, **RANGE, "parameter-0-step": "2"}, {}, "step 2.0 must be positive"),
     ("/new", {**NEW, **RANGE, "parameter-0-name": ""}, {}, "name"),
     ("/new", {**NEW, **RANGE, "parameter-1-name": "a"}, {}, "two parameters called"),
     (
@@ -72,7 +74,7 @@ FORMS: list[tuple[str, dict[str, str], dict[str, Any], str]] = [
     # Results.
     ("/c/coating/runs/4/record", {"version": "4"}, {}, "worked, failed or was lost"),
     ("/c/coating/runs/4/record", {"version": "4", "outcome": "ok"}, {}, "hardness [HV] is empty"),
-    ("/c/coating/runs/4/record", {"version": "4", "outcome": "ok", "value": "4,1"}, {}, "point"),
+    ("/c/coating/runs/4/record", {"version": "4", "outcome": "ok", "value": "4,125"}, {}, "clear"),
     ("/c/coating/runs/4/record", {"version": "4", "outcome": "ok", "value": "nan"}, {}, "finite"),
     ("/c/coating/runs/4/record", {"version": "4", "outcome": "ok", "value": "1e999"}, {}, "finite"),
     ("/c/coating/runs/4/record", {"outcome": "ok", "value": "1"}, {}, "which version"),
@@ -86,7 +88,7 @@ FORMS: list[tuple[str, dict[str, str], dict[str, Any], str]] = [
     ("/c/coating/runs/4/correct", {"version": "4", "outcome": "lost"}, {}, "record it"),
     ("/c/coating/runs/4/undo", {"version": "4"}, {}, "no entry to take back"),
     # Experiments from elsewhere.
-    ("/c/coating/add", {}, {}, "temperature is empty; allowed: 100 .. 500"),
+    ("/c/coating/add", {}, {}, "temperature is empty; allowed: 150 .. 450"),
     ("/c/coating/add", {"setting-0": "hot", "setting-1": "argon"}, {}, "is not a number"),
     (
         "/c/coating/add",
@@ -203,9 +205,9 @@ def test_everything_that_is_wrong_with_a_table(shared_site: Site) -> None:
 
 
 def test_what_was_typed_is_still_there(shared_site: Site) -> None:
-    fields = {"version": "4", "outcome": "ok", "value": "4,1", "note": "warm"}
+    fields = {"version": "4", "outcome": "ok", "value": "4,125", "note": "warm"}
     record = shared_site.send("/c/coating/runs/4/record", fields)
-    assert 'value="4,1"' in record.text and 'value="warm"' in record.text
+    assert 'value="4,125"' in record.text and 'value="warm"' in record.text
     new = shared_site.send("/new", {**NEW, **RANGE, "parameter-0-low": "nothing"})
     assert 'value="nothing"' in new.text
     for gas in ("argon", "nitrogen"):

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from web.lab import serving
+from web.lab import COATING, serving
 
 from becbo.campaign.campaign import Campaign
+from becbo.campaign.words import percent
 from becbo.trial import Outcome
 from becbo.web.app import make_app
 
@@ -160,6 +161,23 @@ def test_the_map_changes_and_everybody_sees_it(new_page: Any, lab: Path) -> None
     )
 
 
+def test_a_problem_of_the_server_is_told_in_its_words(
+    new_page: Any, lab: Path, tmp_path: Path
+) -> None:
+    Campaign.create({**COATING, "name": "moved"}, lab)
+    page = new_page("/")
+    page.request.get("/c/moved")  # from now on the server has it open
+    away = lab.rename(tmp_path / "away.db")  # the workers have not
+    page.goto("/c/moved")
+    saying = page.locator("[data-saying]")
+    try:
+        expect(saying).to_contain_text(f"Not there yet: there is no file {lab}")
+    finally:
+        away.rename(lab)
+    expect(saying).to_have_text("")
+    expect(page.get_by_role("heading", name="Where designs work")).to_be_visible()
+
+
 def test_a_table_with_bad_rows(new_page: Any, tmp_path: Path) -> None:
     table = tmp_path / "old.csv"
     page = new_page("/c/coating")
@@ -204,12 +222,49 @@ def test_two_people_record_the_same_run(new_page: Any, lab: Path) -> None:
     expect(slow.get_by_role("status").first).to_contain_text("Run 4 is corrected: 399 HV.")
 
 
+def test_a_pending_run_says_what_is_believed_now(new_page: Any, lab: Path) -> None:
+    campaign = Campaign.open(lab, "coating")
+    (run,) = campaign.suggest()
+    assert run.believed is not None
+    temperature = run.params["temperature"]
+    for near in (temperature - 1, temperature + 1):
+        campaign.add({**run.params, "temperature": min(max(near, 150.0), 450.0)}, failed="flaked")
+    page = new_page(f"/c/coating/runs/{run.number}")
+    expect(page.locator(".settings").filter(has_text="Believed before")).to_contain_text(
+        percent(run.believed.p_feasible)
+    )
+    now = page.locator(f"[data-why='{run.number}']")
+    expect(now).to_contain_text("When it was suggested, the chance to work was")
+    expect(now).to_contain_text("better withdraw it")
+    campaign.withdraw(run.number)
+
+
 @pytest.mark.parametrize("path", ["/", "/new", "/c/coating", "/c/coating/runs/3", "/docs/api"])
 def test_nothing_is_wider_than_a_phone(new_page: Any, path: str) -> None:
     page = new_page(path, viewport={"width": 390, "height": 844}, has_touch=True)
     if path == "/c/coating":
         map_data(page)
     assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_figures_have_room_on_a_phone(new_page: Any) -> None:
+    page = new_page("/c/coating", viewport={"width": 390, "height": 844})
+    map_data(page)
+    section = page.locator("[aria-labelledby=maps]")
+    assert section.bounding_box()["width"] == 390
+    margin = section.locator("[data-figure=map-1]").evaluate(
+        "(e) => { e.classList.add('narrow'); return getComputedStyle(e).margin; }"
+    )
+    assert margin == "0px"  # a narrow figure is no narrow page
+
+
+def test_every_call_can_be_read_on_a_phone(new_page: Any) -> None:
+    page = new_page("/docs/api", viewport={"width": 390, "height": 844})
+    described = page.locator("dl dd").all()
+    assert len(described) > 10
+    for words in described:
+        box = words.bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= 390
 
 
 @pytest.mark.parametrize("path", ["/", "/new", "/c/coating", "/c/coating/runs/3"])

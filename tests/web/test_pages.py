@@ -58,15 +58,23 @@ def test_a_campaign_from_the_form(site: Site, where: Path) -> None:
         "parameter-3-name": "alloy",
         "parameter-3-kind": "choices",
         "parameter-3-choices": "A, B ,C",
+        "parameter-4-name": "length",
+        "parameter-4-kind": "number",
+        "parameter-4-low": "10",
+        "parameter-4-high": "50",
+        "parameter-4-step": "2.5",
+        "parameter-4-unit": "mm",
     }
     answer = site.send("/new", fields)
     assert answer.headers["location"] == "/c/spring~202~3A~20wire~2Fcoil"
-    assert "mass [g]" in text_of(site, answer.headers["location"])
+    text = text_of(site, answer.headers["location"])
+    assert "mass [g]" in text and "10 to 50 mm, in steps of 2.5" in text
     described = Campaign.open(where, fields["name"]).description.to_dict()
     assert described["parameters"] == {
         "wire": {"low": 0.1, "high": 5, "log": True, "unit": "mm"},
         "coils": {"low": 2, "high": 15, "integer": True},
         "alloy": {"choices": ["A", "B", "C"]},
+        "length": {"low": 10, "high": 50, "step": 2.5, "unit": "mm"},
     }
     rest = ("objective", "budget", "n_initial", "risk", "noisy", "constraints")
     assert [described.get(key) for key in rest] == [
@@ -209,6 +217,31 @@ def test_import_and_export(site: Site, campaign: Campaign) -> None:
     sheet = openpyxl.load_workbook(io.BytesIO(site.get(f"{PAGE}/export.xlsx").content)).active
     assert sheet.max_row == 8
     assert len(site.get(f"{PAGE}/export.json").json()["runs"]) == 7
+
+
+def test_an_import_says_what_it_took_for_granted(site: Site, campaign: Campaign) -> None:
+    rows = "temperature,gas,hardness,note\n210,argon,,\n220,argon,,\n200,argon,300,hazy\n"
+    answer = site.send(f"{PAGE}/import", {}, files={"file": ("old.csv", rows)})
+    text = text_of(site, answer.headers["location"])
+    assert "2 experiments added, reason or note of 1 experiment filled in." in text
+    assert "Of these, 2 failed because the cell was empty; if that is not so, correct it" in text
+    assert campaign.run(0).note == "hazy"
+
+
+def test_the_report_is_a_file(site: Site) -> None:
+    assert f'href="{PAGE}/report.html"' in text_of(site, PAGE)
+    answer = site.get(f"{PAGE}/report.html")
+    assert answer.headers["content-disposition"] == 'attachment; filename="coating.html"'
+    assert answer.text.startswith("<!doctype html>") and "plotly.js v" in answer.text
+    assert "Best so far" in answer.text and "Which parameters matter" in answer.text
+
+
+def test_the_script_of_the_page_is_told_in_json_what_is_wrong(site: Site) -> None:
+    answer = site.get("/c/nobody/learned", headers={"accept": "application/json"})
+    assert (answer.status_code, answer.json()) == (
+        404,
+        {"detail": "There is no campaign 'nobody' here."},
+    )
 
 
 def test_the_state_changes_with_every_entry(site: Site, campaign: Campaign) -> None:

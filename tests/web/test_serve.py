@@ -111,7 +111,8 @@ def test_for_other_machines(start: Start) -> None:
     assert process.stdout
     token = process.stdout.readline().removeprefix("token: ").strip()
     assert "can read the token" in process.stdout.readline()
-    address = address.replace("0.0.0.0", "127.0.0.1")
+    assert "0.0.0.0" not in address  # which is nobody's address
+    address = f"http://127.0.0.1:{address.rpartition(':')[2]}"
     assert httpx.get(f"{address}/api/campaigns", timeout=60).status_code == 401
     with httpx.Client(headers={"Authorization": f"Bearer {token}"}, timeout=60) as client:
         assert client.get(f"{address}/api/campaigns").status_code == 200

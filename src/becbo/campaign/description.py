@@ -65,6 +65,22 @@ class LabParameter:
         """Name and unit, as a column heading: `temperature [°C]`."""
         return heading(self.name, self.unit)
 
+    @property
+    def allowed(self) -> str:
+        """What it can be set to, in words: `150 to 450 °C, in steps of 5`."""
+        parameter = self.parameter
+        if isinstance(parameter, Categorical):
+            return ", ".join(map(str, parameter.choices))
+        is_whole = isinstance(parameter, Integer)
+        parts = [f"{parameter.low:.12g} to {parameter.high:.12g} {self.unit}".rstrip()]
+        if is_whole:
+            parts.append("whole numbers")
+        if parameter.log:
+            parts.append("on a logarithmic scale")
+        if parameter.step is not None and not (is_whole and parameter.step == 1):
+            parts.append(f"in steps of {parameter.step:.12g}")
+        return ", ".join(parts)
+
 
 @dataclass(frozen=True)
 class Objective:

@@ -1,15 +1,20 @@
 """Which parameters matter: how much of a model's variation over a region goes with each.
 
 A walk that redraws one parameter at a time, uniformly over what stays inside the region, visits
-the region uniformly (Gibbs sampling). Its steps give the variance that is left when everything but
-one parameter is fixed, hence the total share of that parameter (Jansen 1999); the designs visited
-give the variance of the mean at each setting of it, hence the share it has alone. The region may
-have any shape: known constraints, or designs that are likely to work.
+the region uniformly (Gibbs sampling). Its steps show what each parameter does while all others stay
+as they are: the mean square of the changes gives its total share (Jansen 1999), and the part of
+them that is the same wherever the others stand gives the share it has alone.
+
+Over a box these are Sobol's total and first-order indices. The region may have any shape, though
+(known constraints, designs that are likely to work), and then parameters depend on each other:
+Sobol's first-order index also credits one with what others do that move along with it, so it can
+exceed the total one, and is above zero for a parameter that does nothing. Here both shares are
+about the same changes, hence alone <= total in every region.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +24,7 @@ from becbo.space import Array, Space
 
 Function = Callable[[Array], Array]  # (n, dim) -> (n,)
 Inside = Callable[[Array], NDArray[np.bool_]]  # (n, dim) -> (n,)
+_Move = tuple[Array, Array, Array]  # a parameter before and after, (n, width); the change, (n,)
 
 _MOVES = 2400  # walkers times parameters
 _FEWEST, _MOST = 100, 800  # walkers
@@ -32,8 +38,8 @@ class Share:
     """How much of the variation goes with a parameter."""
 
     name: str
-    alone: float  # if only this parameter were known (Sobol's first-order index)
-    total: float  # that would be left if all others were known (his total index)
+    total: float  # that is left if all others stay as they are
+    alone: float  # the part of the total that is the same wherever the others stand
 
 
 def shares(
@@ -43,35 +49,34 @@ def shares(
 
     `starts` (k, dim), at least one, are designs inside the region.
     """
-    pairs = list(zip(space.parameters, space.columns, strict=True))
-    n_walkers = min(max(_MOVES // len(pairs), _FEWEST), _MOST)
+    n_walkers = min(max(_MOVES // len(space.parameters), _FEWEST), _MOST)
     X = starts[rng.integers(len(starts), size=n_walkers)]
-    before = function(X)
-    visited, values = [], []
-    left: list[list[Array]] = [[] for _ in pairs]
+    y = function(X)
+    visited: list[Array] = []  # values
+    moves: list[list[_Move]] = [[] for _ in space.parameters]
     for sweep in range(_SWEEPS):
-        for i, cols in enumerate(space.columns):
+        for moved, cols in zip(moves, space.columns, strict=True):
+            before, value = X, y
             X = _redrawn(X, space, cols, inside, rng)
-            after = function(X)
+            y = function(X)
             if sweep >= _BURN_IN:
-                left[i].append((after - before) ** 2 / 2)
-            before = after
-        if sweep >= _BURN_IN:
-            visited.append(X)
-            values.append(before)
-    designs, y = np.vstack(visited), np.concatenate(values)
-    variance = float(y.var())
-    if variance == 0.0:
-        return [Share(p.name, 0.0, 0.0) for p, _ in pairs], 0.0
+                moved.append((before[:, cols], X[:, cols], y - value))
+                visited.append(y)
+    variance = float(np.var(visited))
     found = [
-        Share(
-            parameter.name,
-            alone=_explained(designs[:, cols], y),
-            total=min(float(np.mean(left[i])) / variance, 1.0),
-        )
-        for i, (parameter, cols) in enumerate(pairs)
+        _share(parameter.name, moved, variance)
+        for parameter, moved in zip(space.parameters, moves, strict=True)
     ]
     return found, variance**0.5
+
+
+def _share(name: str, moves: Sequence[_Move], variance: float) -> Share:
+    before, after, change = (np.concatenate(part) for part in zip(*moves, strict=True))
+    left = float(np.mean(change**2)) / 2
+    if 0.0 in (left, variance):
+        return Share(name, 0.0, 0.0)
+    total = min(left / variance, 1.0)
+    return Share(name, total, total * _steady(before, after, change))
 
 
 def _redrawn(
@@ -91,14 +96,26 @@ def _redrawn(
     return X
 
 
-def _explained(columns: Array, y: Array) -> float:  # (n, width), (n,)
-    """Share of the variance of y between settings of a parameter, without what chance explains."""
+def _steady(before: Array, after: Array, change: Array) -> float:  # (n, width) twice, (n,)
+    """Share of the changes that the settings before and after explain, less what chance does.
+
+    That is, of their mean square by the best fit of m(after) - m(before): over a box, m is the mean
+    at each setting. A part of a sum of squares, hence from 0 to 1.
+    """
+    groups = _groups(np.vstack([before, after]))
+    k, n = groups.max() + 1, len(change)
+    from_to = np.eye(k)[groups[n:]] - np.eye(k)[groups[:n]]  # (n, k)
+    m = np.linalg.lstsq(from_to, change, rcond=None)[0]
+    rest = float(np.mean((change - from_to @ m) ** 2))
+    by_chance = n / (n - k + 1)
+    return float(np.clip(1 - by_chance * rest / np.mean(change**2), 0.0, 1.0))
+
+
+def _groups(columns: Array) -> NDArray[np.intp]:  # (n, width) -> (n,)
+    """Numbers of groups of settings that count as the same: all apart, if they are few."""
     setting = columns[:, 0] if columns.shape[1] == 1 else np.argmax(columns, axis=1)
     _, group = np.unique(setting, return_inverse=True)
     if group.max() >= _GROUPS:
-        group = np.argsort(np.argsort(setting)) * _GROUPS // len(y)
-    n = np.bincount(group)
-    means = np.bincount(group, y) / n
-    within = float(np.mean((y - means[group]) ** 2))
-    freedom = (len(y) - 1) / (len(y) - len(n))
-    return float(np.clip(1 - freedom * within / y.var(), 0.0, 1.0))
+        bounds = np.quantile(setting, np.arange(1, _GROUPS) / _GROUPS)
+        group = np.searchsorted(bounds, setting)
+    return group

@@ -48,8 +48,7 @@ class Maps:
     """Slices through one design."""
 
     maps: tuple[ChanceMap, ...]
-    anchor: dict[str, object]  # the design
-    anchor_name: str  # in words: which one that is
+    anchor_name: str  # which design, in words
     nearness: tuple[tuple[float, ...], ...]  # per map: of each run to the slice, from 0 to 1
     note: str  # why there are none, or which parameters were left out
 
@@ -226,7 +225,7 @@ def _maps(
         anchor, name = suggestions[0].params, "the next suggestion"
     if models is None or status.n_done < _ENOUGH_FOR_MAPS:
         note = f"Not enough yet: maps take {_ENOUGH_FOR_MAPS} experiments."
-        return Maps((), anchor, name, (), note)
+        return Maps((), name, (), note)
     names, note = _mapped(space.names, failure, value)
     pairs = list(combinations(names, 2)) or [(names[0], "")]
     point = space.encode([anchor])[0]
@@ -234,7 +233,7 @@ def _maps(
     found = [chance_map(space, point, x, y, models.chance, expected) for x, y in pairs]
     gaps = differences(space, space.encode([run.params for run in runs]), point[None])[:, 0]
     near = [_nearness(gaps, [space.names.index(n) for n in pair if n]) for pair in pairs]
-    return Maps(tuple(found), anchor, name, tuple(near), note)
+    return Maps(tuple(found), name, tuple(near), note)
 
 
 def _mapped(names: Sequence[str], failure: Drivers, value: Drivers) -> tuple[list[str], str]:

@@ -1,7 +1,8 @@
 """The report: one HTML file that needs nothing else, and its parts for other pages.
 
 `sections` is the report without head and scripts: HTML without inline styles or scripts, which
-holds the figures as JSON. The page that shows it needs `STYLE`, Plotly and `DRAW`.
+holds the figures as JSON. The page that shows it needs `STYLE`, Plotly, and a script that draws
+them, as `pages/draw.js` does in the file.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from becbo.trial import Outcome
 
 _FOLDER = Path(__file__).parent / "pages"
 STYLE = (_FOLDER / "insight.css").read_text(encoding="utf-8")
-DRAW = (_FOLDER / "draw.js").read_text(encoding="utf-8")
+_DRAW = (_FOLDER / "draw.js").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -55,17 +56,22 @@ def write_report(campaign: Campaign, path: str | Path) -> Path:
 
 
 def report(found: Insight) -> str:
-    """The whole page, with Plotly in it."""
+    """The whole page."""
+    return whole_page(found.description.name, sections(found))
+
+
+def whole_page(title: str, content: str) -> str:
+    """A page that needs nothing else around `sections`, with Plotly in it."""
     return (
         _environment()
         .get_template("report.html.jinja")
         .render(
-            title=found.description.name,
+            title=title,
             written=datetime.now(),
-            sections=sections(found),
+            sections=content,
             style=STYLE,
             plotly=get_plotlyjs(),
-            draw=DRAW,
+            draw=_DRAW,
         )
     )
 
@@ -223,15 +229,5 @@ def _environment() -> Environment:
         "number": words.number, "percent": words.percent, "plural": words.plural,
         "tight": words.tight,
     }  # fmt: skip
-    environment.globals |= {"estimate": words.estimate, "allowed": _allowed}
+    environment.globals |= {"estimate": words.estimate}
     return environment
-
-
-def _allowed(described: LabParameter) -> str:
-    """What can be set, in words."""
-    parameter = described.parameter
-    if isinstance(parameter, Categorical):
-        return ", ".join(map(str, parameter.choices))
-    log = ", logarithmic" if parameter.log else ""
-    unit = f" {described.unit}" if described.unit else ""
-    return f"{parameter.allowed}{unit}{log}"

@@ -26,6 +26,8 @@ _HOPE = 0.01  # chance to beat the best below which a design is not tried for it
 _SAFE = 0.8  # a chance to work from which a design does not count as being at the edge
 _NEAR = 0.1  # distance in the unit cube that never counts as far
 _N_DESIGNS = 500  # random designs that tell what is far
+_CHANGED = 0.05  # difference of two chances that is worth a word
+_UNLIKELY = 0.2  # a chance below which a design is not worth an experiment, if it was once believed
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,21 @@ class Suggestion:
     believed: float | None  # chance to work when it was suggested
     why: str
     remark: str  # anything unusual about how the design was chosen
+
+    @property
+    def changed(self) -> str:
+        """What other runs have changed since it was suggested, in words, and what to do then."""
+        if self.believed is None or self.chance is None:
+            return ""
+        if abs(self.believed - self.chance) < _CHANGED:
+            return ""
+        words = (
+            f"When it was suggested, the chance to work was {percent(self.believed)}; "
+            "other runs have been recorded since."
+        )
+        if self.chance < min(_UNLIKELY, self.believed / 2):
+            words += " Now it is unlikely to work: better withdraw it and ask for another one."
+        return words
 
 
 @dataclass(frozen=True)

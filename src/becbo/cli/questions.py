@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,6 +21,10 @@ T = TypeVar("T")
 
 _KINDS = {"n": "number", "w": "whole number", "c": "choice"}
 _DIRECTIONS = {"s": "minimize", "l": "maximize"}
+_THE_REST = (
+    "What the parameters are cannot be changed later; ranges, constraints, the budget and settings "
+    "that were not asked for, such as how much risk to take, can be, with `becbo change`."
+)
 
 
 def ask(file: str, console: Console) -> tuple[Campaign, Path] | None:
@@ -37,8 +42,13 @@ def ask(file: str, console: Console) -> tuple[Campaign, Path] | None:
         "How many experiments do you plan (empty: not decided)?",
         lambda text: describe({**content, "budget": _whole(text) if text else None}),
     )
+    is_noisy = asking.until(
+        "Do the same settings, measured twice, give different values (yes or no)?", _yes
+    )
+    described = replace(described, noisy=is_noisy)
     console.print("\nThis is what I understood:\n")
     console.print(overview(described), highlight=False)
+    console.print(f"\n{_THE_REST}", highlight=False)
     if not asking.until("\nCreate it (yes or no)?", _yes):
         return None
     return _create(described, file), yaml_path(name, file)
@@ -142,8 +152,22 @@ def _range(asking: _Asking) -> dict[str, Any]:
         return {"choices": asking.until("  The choices, with commas between:", _choices)}
     low = asking.until("  Smallest value:", lambda text: parse_number(text, "it"))
     high = asking.until("  Largest value:", lambda text: parse_number(text, "it"))
-    unit = asking.until("  Its unit (empty: none):", str)
-    return {"low": low, "high": high, "unit": unit, "integer": kind == "whole number"}
+    given = {"low": low, "high": high, "unit": asking.until("  Its unit (empty: none):", str)}
+    if kind == "whole number":
+        return {**given, "integer": True}
+    return {**given, **_scale(asking, low)}
+
+
+def _scale(asking: _Asking, low: float) -> dict[str, Any]:
+    """A step, or a logarithmic scale, or neither."""
+    step = asking.until(
+        "  In steps of (empty: any value):",
+        lambda text: parse_number(text, "it") if text else None,
+    )
+    if step is not None or low <= 0:
+        return {"step": step}
+    question = "  Do factors matter rather than differences, as for a dilution (yes or no)?"
+    return {"log": asking.until(question, _yes)}
 
 
 def _ask_constraints(asking: _Asking, content: dict[str, Any]) -> None:

@@ -14,6 +14,11 @@ from rich.markup import escape
 from becbo.cli.lab import FILE, File
 from becbo.errors import InvalidInput
 
+# Hosts that stand for all addresses of a machine, and an address somewhere else (RFC 5737, 3849).
+_EVERYWHERE = {
+    "0.0.0.0": (socket.AF_INET, "192.0.2.1"),
+    "::": (socket.AF_INET6, "2001:db8::1"),
+}
 EXAMPLE = "Example: [bold]becbo serve --file lab.db[/bold], then open http://127.0.0.1:8000"
 
 
@@ -100,11 +105,10 @@ def _bind(host: str, port: int) -> socket.socket:
 
 
 def _announce(bound: socket.socket, host: str, is_secure: bool, token: str | None) -> None:
-    shown = f"[{host}]" if ":" in host else host
-    scheme = "https" if is_secure else "http"
+    scheme, port = "https" if is_secure else "http", bound.getsockname()[1]
     console = Console()
-    address = f"{scheme}://{shown}:{bound.getsockname()[1]}"
-    console.print(f"becbo serves {escape(address)} (Ctrl-C ends it)", soft_wrap=True)
+    addresses = [f"{scheme}://{shown}:{port}" for shown in _reachable(host)]
+    console.print(f"becbo serves {escape(' or '.join(addresses))} (Ctrl-C ends it)", soft_wrap=True)
     if token is not None:
         console.print(f"token: [bold]{escape(token)}[/bold]", soft_wrap=True, highlight=False)
     if not is_secure and host not in ("127.0.0.1", "::1", "localhost"):
@@ -113,3 +117,17 @@ def _announce(bound: socket.socket, host: str, is_secure: bool, token: str | Non
             style="yellow",
             soft_wrap=True,
         )
+
+
+def _reachable(host: str) -> list[str]:
+    """What to write into a browser; 0.0.0.0 means all addresses of this machine and is none."""
+    if host not in _EVERYWHERE:
+        return [f"[{host}]" if ":" in host else host]
+    family, elsewhere = _EVERYWHERE[host]
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect((elsewhere, 9))  # sends nothing, but chooses the way and hence an address
+        except OSError:  # no network
+            return [socket.gethostname()]
+        own = probe.getsockname()[0]
+    return [socket.gethostname(), f"[{own}]" if ":" in own else own]

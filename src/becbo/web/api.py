@@ -129,6 +129,8 @@ def import_rows(campaign: ThisCampaign, table: schemas.Rows) -> schemas.Imported
     return schemas.ImportedShown(
         added=[run.number for run in done.added],
         recorded=[run.number for run in done.recorded],
+        corrected=[run.number for run in done.corrected],
+        blank=[run.number for run in done.blank],
         n_known=done.n_known,
         noted=done.noted,
         differing=[run.number for run in done.differing],

@@ -23,7 +23,7 @@ from becbo.optuna.storage import BREAKAGE, last_words
 from becbo.web import api, pages
 from becbo.web.context import Context
 from becbo.web.jobs import Busy, Jobs, WorkFailed
-from becbo.web.render import Assets, Pages, problem_json
+from becbo.web.render import Assets, Pages, problem_json, wants_json
 from becbo.web.schemas import RunShown
 from becbo.web.security import Access, Guard
 from becbo.web.shelf import NotFound, Shelf, find_run
@@ -89,7 +89,7 @@ def _answer_errors(app: FastAPI, show: Pages) -> None:
 
     def in_words(request: Request, error: Exception) -> Response:
         status = next(statuses[kind] for kind in type(error).__mro__ if kind in statuses)
-        if request.url.path.startswith("/api/"):
+        if wants_json(request):
             return problem_json(status, str(error), None, **_details(request, error))
         return show.problem(request, status, str(error))
 

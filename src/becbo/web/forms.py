@@ -76,7 +76,7 @@ def _parameters(fields: Fields) -> dict[str, Any]:
     return parameters
 
 
-ROW_KEYS = ("name", "kind", "low", "high", "unit", "choices")
+ROW_KEYS = ("name", "kind", "low", "high", "step", "unit", "choices")
 
 
 def _parameter(row: Fields) -> dict[str, Any]:
@@ -88,7 +88,8 @@ def _parameter(row: Fields) -> dict[str, Any]:
         raise InvalidInput(f"parameter {row['name']!r} needs a lowest and a highest value")
     ends = {end: _number(row[end], f"{row['name']}, {end}est") for end in ("low", "high")}
     flags = {"log": {"log": True}, "integer": {"integer": True}}.get(kind, {})
-    return {**ends, **flags, **unit}
+    step = {"step": _number(row["step"], f"{row['name']}, in steps of")} if row["step"] else {}
+    return {**ends, **step, **flags, **unit}
 
 
 def parsed_description(upload: Upload | None, pasted: str) -> Any:

@@ -20,6 +20,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from becbo.campaign import files, tables
 from becbo.campaign.campaign import Campaign, Conflict
 from becbo.campaign.description import describe
+from becbo.campaign.report import whole_page
 from becbo.campaign.runs import Run
 from becbo.campaign.words import about_import, plural
 from becbo.errors import BecboError, InvalidInput
@@ -31,6 +32,7 @@ from becbo.web.jobs import Job
 from becbo.web.render import Pages, result
 from becbo.web.security import MAX_BODY, client_of, session_of, set_session
 from becbo.web.shelf import NotFound, find_run, id_of
+from becbo.web.work import Learned
 
 SHOWN = 100  # runs in the table unless all are asked for
 ROWS = 5  # parameters in the form of a new campaign
@@ -158,15 +160,18 @@ def campaign_page(
     run: int | None = None,
     added: int = 0,
     recorded: int = 0,
+    corrected: int = 0,
     known: int = 0,
     noted: Annotated[Sequence[str], Query()] = (),
     differing: Annotated[Sequence[int], Query()] = (),
+    blank: int = 0,
     all: bool = False,
 ) -> Response:
     """A campaign with everything that can be done with it."""
     message = None
     if did == "imported":
-        message = Message(_imported(added, recorded, known, about_import(noted, differing)))
+        done = _imported(added, recorded, corrected, known)
+        message = Message(" ".join([done, *_about_blank(blank), *about_import(noted, differing)]))
     elif did in _DONE and run is not None:
         now = result(find_run(campaign, run).result, campaign.description)
         message = Message(f"Run {run} {_DONE[did]}: {now}.")
@@ -182,14 +187,19 @@ _DONE = {
 }
 
 
-def _imported(added: int, recorded: int, known: int, remarks: Sequence[str]) -> str:
+def _about_blank(count: int) -> list[str]:
+    what = f"Of these, {count} failed because the cell was empty"
+    return [f"{what}; if that is not so, correct it on the page of the run."] if count else []
+
+
+def _imported(added: int, recorded: int, corrected: int, known: int) -> str:
     parts = [
         (added, f"{plural(added, 'experiment')} added"),
         (recorded, f"{plural(recorded, 'result')} recorded"),
+        (corrected, f"reason or note of {plural(corrected, 'experiment')} filled in"),
         (known, f"{plural(known, 'row')} skipped, known already or still pending"),
     ]
-    imported = f"Imported: {', '.join(words for count, words in parts if count)}."
-    return " ".join([imported, *remarks])
+    return f"Imported: {', '.join(words for count, words in parts if count)}."
 
 
 def _campaign_page(
@@ -291,9 +301,11 @@ def import_table(
             did="imported",
             added=added,
             recorded=recorded,
+            corrected=len(done.corrected),
             known=done.n_known,
             noted=done.noted,
             differing=[run.number for run in done.differing],
+            blank=len(done.blank),
         )
     return _campaign_page(request, here, show, campaign, 422, message, opened="import")
 
@@ -304,9 +316,7 @@ def export(campaign: ThisCampaign, kind: str) -> Response:
     if kind not in _EXPORTS:
         raise NotFound(f"There is no export as {kind!r}; there is {', '.join(_EXPORTS)}.")
     content = tables.content(f".{kind}", campaign.description, campaign.runs)
-    name = f"{id_of(campaign.name)}.{kind}"
-    disposition = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(content, media_type=_EXPORTS[kind], headers=disposition)
+    return _file(campaign, kind, content, _EXPORTS[kind])
 
 
 _EXPORTS = {
@@ -316,12 +326,29 @@ _EXPORTS = {
 }
 
 
+@router.get("/c/{campaign_id}/report.html")
+async def download_report(here: Here, campaign: ThisCampaign) -> Response:
+    """What was learned so far, as a file for a colleague."""
+    _, lesson = await _learned(here, campaign)
+    content = whole_page(campaign.name, lesson.html)
+    return _file(campaign, "html", content, "text/html; charset=utf-8")
+
+
+def _file(campaign: Campaign, kind: str, content: bytes | str, media_type: str) -> Response:
+    disposition = f'attachment; filename="{id_of(campaign.name)}.{kind}"'
+    return Response(content, media_type=media_type, headers={"Content-Disposition": disposition})
+
+
 @router.get("/c/{campaign_id}/learned")
 async def learned(here: Here, campaign: ThisCampaign) -> Response:
     """What was learned so far, as the report shows it."""
-    runs = await run_in_threadpool(lambda: campaign.runs)
-    state, lesson = await here.jobs.learned(campaign.name, state_of(runs))
+    state, lesson = await _learned(here, campaign)
     return JSONResponse({"state": state, "html": lesson.html, "why": lesson.why})
+
+
+async def _learned(here: Context, campaign: Campaign) -> tuple[str, Learned]:
+    runs = await run_in_threadpool(lambda: campaign.runs)
+    return await here.jobs.learned(campaign.name, state_of(runs))
 
 
 @router.get("/c/{campaign_id}/runs/{number}")

@@ -13,11 +13,10 @@ from plotly.offline import get_plotlyjs
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from becbo.campaign.description import Description, LabParameter
+from becbo.campaign.description import Description
 from becbo.campaign.report import STYLE
 from becbo.campaign.runs import Result
 from becbo.campaign.words import estimate, number, percent, plural
-from becbo.space import Categorical, Integer
 from becbo.trial import Outcome
 from becbo.web.security import Access, session_of
 from becbo.web.shelf import id_of
@@ -94,7 +93,6 @@ class Pages:
             number=number,
             percent=percent,
             estimate=estimate,
-            allowed=allowed,
             result=result,
             when=when,
             id_of=id_of,
@@ -119,12 +117,18 @@ class Pages:
         headers: Mapping[str, str] | None = None,
     ) -> Response:
         """What went wrong, for a reader or for a program."""
-        if request.url.path.startswith("/api/"):
+        if wants_json(request):
             return problem_json(status, words, headers)
         title = TITLES.get(status, "Something went wrong")
         page = self(request, "problem.html", status, title=title, words=words)
         page.headers.update(headers or {})
         return page
+
+
+def wants_json(request: Request) -> bool:
+    """Whether a program asks, or the script of a page."""
+    accepted = request.headers.get("accept", "")
+    return request.url.path.startswith("/api/") or accepted == "application/json"
 
 
 def problem_json(
@@ -134,15 +138,6 @@ def problem_json(
     # A text may quote what was sent, and not everything that JSON can write is text.
     detail = words.encode("utf-8", "replace").decode()
     return JSONResponse({"detail": detail, **more}, status, dict(headers or {}))
-
-
-def allowed(described: LabParameter) -> str:
-    """What a parameter can be set to, in words and with its unit."""
-    parameter = described.parameter
-    if isinstance(parameter, Categorical):
-        return ", ".join(map(str, parameter.choices))
-    ends = f"{number(float(parameter.low))} to {number(float(parameter.high), described.unit)}"
-    return f"{ends}, whole numbers" if isinstance(parameter, Integer) else ends
 
 
 def result(came: Result, description: Description) -> str:

@@ -188,6 +188,8 @@ class ImportedShown(BaseModel):
 
     added: list[int]
     recorded: list[int]
+    corrected: list[int]  # known runs whose missing reason or note the table had
+    blank: list[int]  # new runs that count as failed because the table said nothing
     n_known: int  # rows
     noted: list[str]  # columns of other names, now in the notes
     differing: list[int]  # known runs with another reason or note, which stay as they are

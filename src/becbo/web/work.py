@@ -35,7 +35,7 @@ class Learned:
     """What was learned, as the report shows it."""
 
     html: str
-    why: dict[str, str]  # number of a pending run, or "next" if nothing is pending -> a sentence
+    why: dict[str, str]  # number of a pending run, or "next" if nothing is pending -> in words
 
 
 @lru_cache(maxsize=8)
@@ -59,5 +59,8 @@ def predict(where: str, name: str, designs: Sequence[Mapping[str, Any]]) -> list
 def learn(where: str, name: str) -> Learned:
     """What a campaign has taught so far."""
     found = insight(_campaign(where, name))
-    why = {"next" if s.number is None else str(s.number): s.why for s in found.suggestions}
+    why = {
+        "next" if said.number is None else str(said.number): f"{said.why} {said.changed}".rstrip()
+        for said in found.suggestions
+    }
     return Learned(sections(found), why)

@@ -1,18 +1,10 @@
-// Draws the figures of every report section that has not been drawn yet.
+// Draws the figures of a report.
 "use strict";
 
-function drawFigures() {
-  for (const store of document.querySelectorAll("script[data-figures]:not([data-drawn])")) {
-    const figures = JSON.parse(store.textContent);
-    const section = store.parentElement;
-    for (const place of section.querySelectorAll("[data-figure]")) {
-      const figure = figures[place.dataset.figure];
-      const settings = { responsive: true, displayModeBar: false };
-      Plotly.newPlot(place, figure.data, figure.layout, settings);
-    }
-    store.dataset.drawn = "";
+document.addEventListener("DOMContentLoaded", () => {
+  const figures = JSON.parse(document.querySelector("script[data-figures]").textContent);
+  for (const place of document.querySelectorAll("[data-figure]")) {
+    const { data, layout } = figures[place.dataset.figure];
+    Plotly.newPlot(place, data, layout, { responsive: true, displayModeBar: false });
   }
-}
-
-document.addEventListener("DOMContentLoaded", drawFigures);
-document.addEventListener("htmx:afterSettle", drawFigures);
+});

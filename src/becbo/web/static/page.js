@@ -30,11 +30,30 @@ if (live) {
   setInterval(() => document.hidden || update(), EVERY);
 }
 
+// The page of a pending run: what the models say of it now.
+const asked = document.querySelector("[data-from]");
+if (asked) {
+  asked.textContent = "Working out what the models say now…";
+  ask(asked.dataset.from).then(explain, (error) => {
+    asked.textContent = `The models do not answer: ${error.message}`;
+  });
+}
+
+// What the server says, or its own words about what is wrong.
+async function ask(path) {
+  const answer = await fetch(path, { headers: { Accept: "application/json" } });
+  if (answer.redirected) location.reload(); // to the login
+  if (!answer.headers.get("Content-Type")?.startsWith("application/json")) {
+    throw new Error(`the server answered ${answer.status} ${answer.statusText}`); // or a proxy
+  }
+  const told = await answer.json();
+  if (!answer.ok) throw new Error(told.detail);
+  return told;
+}
+
 async function update() {
   try {
-    const answer = await fetch(`${live.dataset.live}/state`);
-    if (answer.redirected) return location.reload(); // to the login
-    const { state } = await answer.json();
+    const { state } = await ask(`${live.dataset.live}/state`);
     if (state !== live.dataset.state) await refresh();
     document.querySelector("[data-offline]").hidden = true;
     // Does nothing if what is shown is of this state.
@@ -74,9 +93,7 @@ async function learn() {
   const saying = learned.querySelector("[data-saying]");
   saying.textContent = "Working out what the experiments say…";
   try {
-    const answer = await fetch(learned.dataset.learned);
-    const told = await answer.json();
-    if (!answer.ok) throw new Error(told.detail);
+    const told = await ask(learned.dataset.learned);
     await show(told);
     learned.dataset.state = told.state;
     saying.textContent = "";
@@ -102,9 +119,13 @@ async function show(told) {
     // No zooming: on a phone it would catch the finger that scrolls the page.
     await Plotly.react(place, data, { ...layout, dragmode: false }, OPTIONS);
   }
-  for (const [number, sentence] of Object.entries(told.why)) {
+  explain(told);
+}
+
+function explain(told) {
+  for (const [number, words] of Object.entries(told.why)) {
     const place = document.querySelector(`[data-why="${number}"]`);
-    if (place) place.textContent = sentence;
+    if (place) place.textContent = words;
   }
 }
 
