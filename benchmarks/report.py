@@ -90,7 +90,8 @@ failed, and one took {told_seconds:.2f} s.
 `python benchmarks/ablation.py`: `edge` with one part changed, on the {n_tuning} problems of the
 suite `tuning`; {n_ablation} runs of 100 evaluations. Differences, on the same seeds, are to `edge`
 or to "single", as the third column says, and positive where the change does harm. Limits are
-worked out for four to nine inputs, which 14 of the problems have; on the others "single" is `edge`.
+worked out for four to nine inputs (a choice of k counts k), which 14 of the problems have; on the
+others "single" is `edge`.
 What the parts do: [why it works](../docs/why-it-works.md).
 
 {ablation}
@@ -281,9 +282,10 @@ def commands(records: Sequence[Record]) -> str:
             mine = tuple(p for p in runs if runs[p])
             if mine:
                 told |= {(label, p) for p in mine}
-                n_seeds = min(len(runs[p]) for p in mine)
                 budget = max(r.run.budget for p in mine for r in runs[p])
-                groups.setdefault((mine, n_seeds, budget), []).append(label)
+                for n_seeds in sorted({len(runs[p]) for p in mine}):
+                    at_least = tuple(p for p in mine if len(runs[p]) >= n_seeds)
+                    groups.setdefault((at_least, n_seeds, budget), []).append(label)
         for (problems, n_seeds, budget), labels in groups.items():
             is_whole = problems == tuple(SUITES[section.name].problems)
             chosen = "" if is_whole else f"--problems {','.join(problems)} \\\n        "

@@ -10,7 +10,7 @@ from bench.sample import make_record, make_run
 
 from becbo import InvalidInput
 from becbo.bench.plan import Variant, make_plan
-from becbo.bench.records import Record, missing, read, read_plans, write, write_plan
+from becbo.bench.records import PLANS, Record, missing, read, read_plans, write, write_plan
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
@@ -30,7 +30,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 
 def test_an_empty_folder_holds_nothing(tmp_path: Path) -> None:
     assert read(tmp_path).records == read(tmp_path / "absent").records == ()
-    assert read_plans(tmp_path) == []
+    assert read_plans(tmp_path, []) == []
 
 
 def test_a_file_may_be_cut_anywhere(tmp_path: Path) -> None:
@@ -71,6 +71,35 @@ def test_bytes_that_are_no_text_are_cut_short_as_well(tmp_path: Path) -> None:
     assert len(read(tmp_path).complaints) == 1
 
 
+def test_a_line_that_is_no_record_is_named_and_ignored(tmp_path: Path) -> None:
+    write(tmp_path, make_record(make_run()))
+    (path,) = tmp_path.glob("*/*.jsonl")
+    path.write_text('{"format":1,"run":{}}\n' + path.read_text())
+    reading = read(tmp_path)
+    assert reading.records == (make_record(make_run()),)
+    assert "is no record and is ignored: KeyError" in reading.complaints[0]
+
+
+def test_a_damaged_plan_is_named(tmp_path: Path) -> None:
+    plan = make_plan("interior", seeds=range(1))
+    write_plan(tmp_path, plan)
+    path = tmp_path / PLANS
+    path.write_text(path.read_text() + path.read_text()[:40])
+    complaints: list[str] = []
+    assert read_plans(tmp_path, complaints) == [plan]
+    assert "line 2 is cut short" in complaints[0]
+
+
+@pytest.mark.parametrize("change", [{"budget": 99}, {"protocol": "honest", "label": "other"}])
+def test_runs_that_cannot_be_compared_need_another_folder(
+    tmp_path: Path, change: dict[str, object]
+) -> None:
+    write(tmp_path, make_record(make_run()))
+    other = replace(make_run(seed=7), **change)
+    with pytest.raises(InvalidInput, match=f"{next(iter(change))}.*--out"):
+        missing([other], read(tmp_path).records)
+
+
 def test_another_format_is_refused(tmp_path: Path) -> None:
     (tmp_path / "lsq").mkdir()
     (tmp_path / "lsq" / "edge.jsonl").write_text('{"format": 99}\n')
@@ -102,7 +131,7 @@ def test_plans_are_remembered_once(tmp_path: Path) -> None:
     plans.append(replace(plans[0], variants=(Variant("a", "be-cbo", {"n_networks": 2}),)))
     for plan in [*plans, *plans]:
         write_plan(tmp_path, plan)
-    assert read_plans(tmp_path) == plans
+    assert read_plans(tmp_path, []) == plans
 
 
 def test_two_processes_may_write_at_once(tmp_path: Path) -> None:

@@ -27,6 +27,20 @@ def test_methods_keep_the_order_of_the_suite_and_own_ones_follow() -> None:
     assert section.reference == "edge"
 
 
+def test_a_method_that_its_suite_does_not_have_is_shown_nevertheless() -> None:
+    records = [record("lsq_interior", "edge"), record("lsq_interior", "sobol")]
+    (section,) = sections(records)
+    assert (section.name, section.labels) == ("interior", ("edge", "sobol"))
+    (alone,) = sections([record("ackley_scbo_20d", "sobol")])
+    assert alone.labels == ("sobol",)
+
+
+def test_seeds_that_all_methods_have() -> None:
+    records = [record("lsq", "edge", seed) for seed in (0, 1, 2)]
+    records += [record("lsq", "cei", seed) for seed in (1, 2, 3)]
+    assert sections(records)[0].shared_seeds("lsq") == [1, 2]
+
+
 def test_own_problems_have_a_section_of_their_own() -> None:
     (section,) = sections([record("ackley_2d", "sobol"), record("ackley_2d", "cei")])
     assert (section.name, section.problems, section.reference) == (

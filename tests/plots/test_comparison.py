@@ -89,3 +89,22 @@ def test_many_methods_have_lines_of_their_own_and_a_legend_that_fits() -> None:
     figure.draw_without_rendering()
     box = figure.legends[0].get_window_extent()
     assert 0 <= box.x0 and box.x1 <= figure.bbox.width
+
+
+def test_a_method_looks_the_same_in_all_figures() -> None:
+    def colours(*labels: str) -> dict[str, object]:
+        panel = Panel("p", {label: np.ones((1, 5)) for label in labels})
+        (axes,) = curves_figure([panel], title="t", value_label="v").axes
+        return dict(zip(labels, [line.get_color() for line in axes.lines], strict=True))
+
+    assert colours("edge", "scbo", "mine")["scbo"] == colours("scbo", "sobol")["scbo"]
+    assert len(set(colours("a", "edge", "b", "sobol").values())) == 4
+
+
+def test_a_legend_fits_into_a_narrow_figure() -> None:
+    names = ["edge", "cei", "scbo", "svm-cbo", "sobol", "be-cbo-networks-3"]
+    panel = Panel("p", {name: np.ones((1, 5)) for name in names}, 0.5)
+    figure = curves_figure([panel], title="t", value_label="v", reference_label="best possible")
+    figure.draw_without_rendering()
+    box = figure.legends[0].get_window_extent()
+    assert 0 <= box.x0 and box.x1 <= figure.bbox.width

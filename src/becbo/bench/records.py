@@ -85,47 +85,64 @@ def read(folder: Path) -> Reading:
     latest: dict[tuple[str, str, int], Record] = {}
     complaints: list[str] = []
     for path in sorted(folder.glob("*/*.jsonl")):
-        for record in map(_record, read_lines(path, complaints)):
+        for record in _records(path, complaints):
             known = latest.get(record.run.key)
             if known is None or record.is_finished or not known.is_finished:
                 latest[record.run.key] = record
     return Reading(tuple(latest.values()), tuple(complaints))
 
 
+def _records(path: Path, complaints: list[str]) -> Iterator[Record]:
+    for content in read_lines(path, complaints):
+        try:
+            yield _record(content)
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            complaints.append(f"{path} has a line that is no record and is ignored: {error!r}")
+
+
 def write_plan(folder: Path, plan: Plan) -> None:
     """Remembers what was asked for, for `missing`."""
-    if plan not in read_plans(folder):
+    if plan not in read_plans(folder, []):
         append_line(folder / PLANS, {"format": FORMAT, **asdict(plan)})
 
 
-def read_plans(folder: Path) -> list[Plan]:
-    """What has been asked for so far."""
+def read_plans(folder: Path, complaints: list[str]) -> list[Plan]:
+    """What has been asked for so far; unreadable lines are complained about."""
     path = folder / PLANS
-    return [_plan(line) for line in read_lines(path, [])] if path.exists() else []
+    return [_plan(line) for line in read_lines(path, complaints)] if path.exists() else []
 
 
 def missing(runs: Iterable[Run], records: Iterable[Record]) -> list[Run]:
     """The runs without a finished record. A run that ended in an error is missing.
 
-    A record made with other settings is neither finished nor missing: it is an error.
+    A record made with other settings is neither finished nor missing: it is an error. So are runs
+    on a problem that differ in what makes them comparable.
     """
     done = {record.run.key: record for record in records}
+    there = {(r.run.problem, r.run.label): r.run for r in done.values() if r.is_finished}
+    protocols = {problem: run for (problem, _), run in there.items()}
     left = {}
     for run in runs:
+        for known, setting in (
+            (protocols.get(run.problem), "protocol"),
+            (there.get((run.problem, run.label)), "budget"),
+        ):
+            if known is not None:
+                _check_same(run, known, [setting])
         record = done.get(run.key)
         if record is not None and record.is_finished:
-            _check_same(run, record.run)
+            _check_same(run, record.run, [setting.name for setting in fields(Run)])
         else:
             left[run.key] = run
     return list(left.values())
 
 
-def _check_same(wanted: Run, found: Run) -> None:
-    for setting in fields(Run):
-        new, old = getattr(wanted, setting.name), getattr(found, setting.name)
+def _check_same(wanted: Run, found: Run, settings: Iterable[str]) -> None:
+    for setting in settings:
+        new, old = getattr(wanted, setting), getattr(found, setting)
         if new != old:
             raise InvalidInput(
-                f"the run {found} is there with {setting.name} {old!r}, not {new!r}; "
+                f"the run {found} is there with {setting} {old!r}, not {new!r}; "
                 "choose another folder with --out, or the same settings"
             )
 
@@ -156,7 +173,7 @@ def read_lines(path: Path, complaints: list[str]) -> Iterator[dict[str, Any]]:
             content = json.loads(line)
         except ValueError:  # also raised for bytes that are not text
             complaints.append(
-                f"{path}, line {number} is cut short and ignored; its run counts as missing"
+                f"{path}, line {number} is cut short and ignored: it counts as not there"
             )
             continue
         if not isinstance(content, dict) or content.pop("format", None) != FORMAT:

@@ -199,7 +199,8 @@ def _what_ran(section: Section) -> str:
     for label in section.labels:
         counts = {len(section.of(p, label)) for p in section.problems if section.of(p, label)}
         seeds = f"{min(counts)} to {max(counts)}" if len(counts) > 1 else str(counts.pop())
-        budget = max(r.run.budget for r in section.records if r.run.label == label)
+        budgets = {r.run.budget for r in section.records if r.run.label == label}
+        budget = " or ".join(map(str, sorted(budgets)))
         where = [p for p in section.problems if section.of(p, label)]
         some = "" if len(where) == len(section.problems) else f", only {', '.join(where)}"
         lines.append(f"- {label}: {seeds} seeds, {budget} evaluations{some}")
@@ -256,11 +257,13 @@ def _area(section: Section, label: str) -> Interval:
 
 
 def _ranks(section: Section) -> Array:  # (methods,)
-    scores = [
-        [np.mean(list(section.scores(problem, label).values())) for label in section.labels]
-        for problem in section.compared
-    ]
-    return mean_ranks(np.array(scores))
+    """By the mean over the seeds that all methods have, where there are any."""
+    means = []
+    for problem in section.compared:
+        scores = [section.scores(problem, label) for label in section.labels]
+        shared = section.shared_seeds(problem)
+        means.append([np.mean([s[seed] for seed in shared or s]) for s in scores])
+    return mean_ranks(np.array(means))
 
 
 def standing(section: Section) -> Table:
@@ -279,6 +282,7 @@ def standing(section: Section) -> Table:
                 f"{np.mean([s.mean() for s in scores]):.2f}",
                 with_interval(float(np.mean([s.mean() for s in capped])), low, high),
                 f"{rank:.2f}",
+                str(sum(map(len, scores))),
             )
         )
     order = np.argsort([-areas[label].mean for label in section.labels], kind="stable")
@@ -288,6 +292,7 @@ def standing(section: Section) -> Table:
         f"log10 regret @{section.horizon}",
         f"capped at {CAP:g} (95 %)",
         "mean rank",
+        "runs",
     )
     return Table(header, tuple(rows[i] for i in order), ())
 

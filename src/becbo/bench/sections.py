@@ -70,6 +70,11 @@ class Section:
         reached = zip(runs, at(curves, self.horizon), strict=True)
         return {run.run.seed: float(score) for run, score in reached if np.isfinite(score)}
 
+    def shared_seeds(self, problem: str) -> list[int]:
+        """The seeds on which every method has a run that reaches the horizon."""
+        there = [self.scores(problem, label).keys() for label in self.labels]
+        return sorted(set.intersection(*map(set, there)))
+
     def pairs(self, a: str, b: str) -> dict[str, tuple[Array, Array]]:
         """Per problem the scores of two methods on the seeds they share, (k,) and (k,)."""
         pairs = {}
@@ -91,11 +96,16 @@ class Section:
 def sections(records: Iterable[Record]) -> list[Section]:
     """One section per suite that has something to show, then problems outside all suites.
 
-    A method outside all suites appears wherever it was run. A suite of which only methods are
-    there that an earlier section has shown on the same problems has nothing to add.
+    A method that no suite has on a problem appears wherever that problem is. A suite of which only
+    methods are there that an earlier section has shown on the same problems has nothing to add.
     """
     finished = [record for record in records if record.is_finished]
-    in_suites = {v.label for suite in SUITES.values() for v in suite.variants}
+    in_suites = {
+        (problem, variant.label)
+        for suite in SUITES.values()
+        for problem in suite.problems
+        for variant in suite.variants
+    }
     found: list[Section] = []
     for suite in SUITES.values():
         labels = [variant.label for variant in suite.variants]
@@ -103,7 +113,7 @@ def sections(records: Iterable[Record]) -> list[Section]:
             r
             for r in finished
             if r.run.problem in suite.problems
-            and (r.run.label in labels or r.run.label not in in_suites)
+            and (r.run.label in labels or (r.run.problem, r.run.label) not in in_suites)
         ]
         section = _section(suite.name, suite.summary, suite.problems, labels, mine)
         if section and not any(_shows(shown, section) for shown in found):

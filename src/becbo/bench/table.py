@@ -123,7 +123,7 @@ def _header(points: Sequence[int]) -> tuple[str, ...]:
         f"log10 regret {regret}".strip(),
         "failed",
         "first working",
-        "s per proposal",
+        "s per proposal (median)",
     )
 
 

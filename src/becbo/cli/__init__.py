@@ -133,4 +133,4 @@ def _table(*columns: str) -> Table:
 
 
 def _share(ratio: float | None) -> str:
-    return "almost nothing" if ratio is None else f"{100 * ratio:.2g} %"
+    return "almost nothing" if ratio is None else f"{100 * ratio:.3g} %"

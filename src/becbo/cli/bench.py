@@ -92,7 +92,9 @@ def status(folder: Folder) -> None:
 
     console = Console()
     records = read_records(folder, console)
-    planned = {run.key: run for plan in read_plans(folder) for run in plan.runs()}
+    complaints: list[str] = []
+    planned = {run.key: run for plan in read_plans(folder, complaints) for run in plan.runs()}
+    _print_complaints(complaints, console)
     left = missing(planned.values(), records)
     _print_status(records, list(planned.values()), left, console)
     _print_errors(records, console)

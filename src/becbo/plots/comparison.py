@@ -23,6 +23,7 @@ _COLOURS = (
     *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#555555"),
     *("#7b3294", "#8c510a", "#999933", "#bbbbbb"),
 )
+_USUAL = ("edge", "be-cbo", "cei", "scbo", "svm-cbo", "sobol")  # methods
 _DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (3, 1)), (0, (1, 1)))
 _REFERENCE = "#111111"
 _REFERENCE_LINE: dict[str, Any] = dict(color=_REFERENCE, linewidth=1, linestyle=(0, (6, 3)))
@@ -127,7 +128,7 @@ def bars_figure(
     ax.grid(axis="y", alpha=0.25)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
-    _add_legend(figure, handles, names)
+    add_legend(figure, handles, names)
     figure.suptitle(title)
     return figure
 
@@ -149,7 +150,7 @@ def profiles_figure(
     left.set_xlim(0, max(len(p) for p in profiles.values()))
     left.grid(alpha=0.25)
     _draw_areas(right, areas, labels)
-    _add_legend(figure, *left.get_legend_handles_labels())
+    add_legend(figure, *left.get_legend_handles_labels())
     figure.suptitle(title)
     return figure
 
@@ -206,11 +207,14 @@ def _labels(panels: Sequence[Panel]) -> list[str]:
 
 
 def _style(label: str, labels: Sequence[str]) -> dict[str, Any]:
-    i = labels.index(label)
+    """The same in all figures for the methods that most of them show."""
+    usual = _USUAL if set(_USUAL) & set(labels) else ()
+    i = [*usual, *(other for other in labels if other not in usual)].index(label)
+    first = _USUAL[0] if _USUAL[0] in labels else labels[0]
     return dict(
         color=_COLOURS[i % len(_COLOURS)],
         linestyle=_DASHES[i % len(_DASHES)],
-        linewidth=2.4 if i == 0 else 1.7,
+        linewidth=2.4 if label == first else 1.7,
     )
 
 
@@ -261,12 +265,14 @@ def _legend(figure: Figure, labels: Sequence[str], reference_label: str) -> None
     handles = [Line2D([], [], label=label, **_style(label, labels)) for label in labels]
     if reference_label:
         handles.append(Line2D([], [], label=reference_label, **_REFERENCE_LINE))
-    _add_legend(figure, handles, [str(handle.get_label()) for handle in handles])
+    add_legend(figure, handles, [str(handle.get_label()) for handle in handles])
 
 
-def _add_legend(figure: Figure, handles: Sequence[Artist], names: Sequence[str]) -> None:
-    """Below the panels, in two lines where one would be wider than the figure."""
-    columns = len(names) if len(names) <= 8 else math.ceil(len(names) / 2)
+def add_legend(figure: Figure, handles: Sequence[Artist], names: Sequence[str]) -> None:
+    """Below the panels, in as many lines as the figure is too narrow for one."""
+    inches = 0.6 + 0.075 * max(map(len, names), default=0)  # a sample, gaps and the letters
+    n_lines = math.ceil(len(names) / max(int(figure.get_figwidth() / inches), 1))
+    columns = math.ceil(len(names) / max(n_lines, 1))
     figure.legend(handles, names, loc="outside lower center", ncols=columns, frameon=False)
 
 

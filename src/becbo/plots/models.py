@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from becbo.plots.comparison import Panel, curves_figure
+from becbo.plots.comparison import Panel, add_legend, curves_figure
 from becbo.plots.landscape import (
     Array,
     Landscape,
@@ -86,7 +86,7 @@ def stages_figure(
     _label([*above, *below], x_label, y_label)
     value_bar(figure, levels, above)
     chance_bar(figure, colours, below)
-    _legend(figure, chances, n_columns=5)
+    _legend(figure, chances)
     return figure
 
 
@@ -105,7 +105,7 @@ def cases_figure(
         _label(line, x_label, y_label)
         line[0].set_ylabel(f"{name}\n\n{y_label}")
     chance_bar(figure, colours, list(chain(*axes)), len(rows))
-    _legend(figure, [panel for _, panels in rows for panel in panels], n_columns=2)
+    _legend(figure, [panel for _, panels in rows for panel in panels])
     return figure
 
 
@@ -155,6 +155,6 @@ def _label(axes: Sequence[Axes], x_label: str, y_label: str) -> None:
         ax.title.set_fontsize(10)
 
 
-def _legend(figure: Figure, panels: Sequence[Landscape], n_columns: int = 4) -> None:
+def _legend(figure: Figure, panels: Sequence[Landscape]) -> None:
     handles = legend_handles(panels)
-    figure.legend(handles=handles, loc="outside lower center", ncols=n_columns, frameon=False)
+    add_legend(figure, handles, [str(handle.get_label()) for handle in handles])
