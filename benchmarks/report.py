@@ -163,8 +163,8 @@ evaluations on the speed reducer peaks at {memory:.0f} MB of memory. Both by
 # Experiments that have no records yet; removed from here as they are made.
 MISSING = (
     "the paper's ablations, but for that of the classifier, in more than two dimensions;\n"
-    "second runs of the suites highdim, ackley and ablation-code; more than one run of `be-cbo` under\n"
-    "the honest protocol where nothing works at first. Each takes hours of processor time."
+    "second runs of the suites highdim, ackley and ablation-code; more than one run of `be-cbo`\n"
+    "under the honest protocol where nothing works at first. Each takes hours of processor time."
 )
 
 # Said when the code is not the one that `robustness.py` ran with.
