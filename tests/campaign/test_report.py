@@ -194,6 +194,14 @@ def test_a_report_of_one_parameter_and_one_outcome(came: Any, tmp_path: Path) ->
     assert ("Nothing has failed so far" in page.text) == (came != "failed")
 
 
+@pytest.mark.parametrize("reasons", ["thin", "thin, hot"])
+def test_runs_that_count_for_several_reasons(reasons: str, tmp_path: Path) -> None:
+    plan = {"name": "a", "parameters": {"x": {"low": 0, "high": 1}}}
+    rows = [["x", "value", "reason"], [0.1, None, reasons], [0.2, None, "thin"], [0.3, 1.0, None]]
+    shown = Page(report.report(insight(campaign_in_memory(tmp_path, plan, rows)))).text
+    assert ("can count for several reasons" in shown) == ("," in reasons)
+
+
 def test_a_chance_that_has_changed_since_is_mentioned(tmp_path: Path) -> None:
     made = campaign_in_memory(tmp_path, PLAN, table(25))
     (asked,) = made.suggest()

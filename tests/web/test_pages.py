@@ -129,6 +129,12 @@ def test_a_page_shows_the_work_or_what_came_of_it(
     assert "Record run 5" in text_of(site, PAGE)
 
 
+@pytest.mark.parametrize("typed", ["655,5", "655.5 HV"])
+def test_numbers_as_people_type_them(site: Site, campaign: Campaign, typed: str) -> None:
+    site.send("/c/coating/runs/4/record", {"version": "4", "outcome": "ok", "value": typed})
+    assert campaign.run(4).value == 655.5
+
+
 def test_record_a_value(site: Site, campaign: Campaign) -> None:
     fields = {"outcome": "ok", "value": " 410.5", "note": "warm", "version": "4"}
     answer = site.send(f"{PAGE}/runs/4/record", fields)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from becbo.campaign.description import Description
+from becbo.campaign.description import Description, Objective
 from becbo.campaign.files import READERS, Cell
 from becbo.campaign.notation import PARSERS, parse
 from becbo.campaign.tables import parameter_value, parse_number
@@ -142,13 +142,13 @@ def _check_unpacked(content: bytes) -> None:
         )
 
 
-def result_of(fields: Fields, objective: str) -> dict[str, Any]:
+def result_of(fields: Fields, objective: Objective) -> dict[str, Any]:
     """A record form as `Campaign.record` takes it."""
     outcome, why = _text(fields, "outcome"), _limited(fields, "reason")
     if outcome == Outcome.OK.value:
         if not (text := _text(fields, "value")):
-            raise InvalidInput(f"{objective} is empty; enter the value, or say that it failed")
-        return {"value": parse_number(text, objective)}
+            raise InvalidInput(f"{objective.heading} is empty; enter it, or say that it failed")
+        return {"value": parse_number(text, objective.heading, objective.unit)}
     if outcome in (Outcome.FAILED.value, Outcome.LOST.value):
         return {outcome: why or True}
     raise InvalidInput("say whether it worked, failed or was lost")
@@ -180,7 +180,7 @@ def params_of(fields: Fields, description: Description) -> dict[str, Any]:
     params: dict[str, Any] = {}
     for i, described in enumerate(description.parameters):
         text = _text(fields, f"setting-{i}")
-        params[described.name] = parameter_value(described.parameter, text)
+        params[described.name] = parameter_value(described.parameter, text, described.unit)
     return params
 
 

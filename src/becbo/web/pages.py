@@ -268,7 +268,7 @@ def add(request: Request, here: Here, show: Show, campaign: ThisCampaign, form: 
     described = campaign.description
     try:
         params = forms.params_of(form.fields, described)
-        came = forms.result_of(form.fields, described.objective.heading)
+        came = forms.result_of(form.fields, described.objective)
         run = campaign.add(params, **came, note=forms.note_of(form.fields))
     except InvalidInput as error:
         message = Message(f"Nothing was added: {error}", is_bad=True)
@@ -363,7 +363,7 @@ def record(
 ) -> Response:
     """Writes down what came out of a pending experiment."""
     try:
-        came = forms.result_of(form.fields, campaign.description.objective.heading)
+        came = forms.result_of(form.fields, campaign.description.objective)
         note, version = forms.note_of(form.fields), forms.version_of(form.fields)
         campaign.record(run.number, **came, note=note or None, version=version)
     except (InvalidInput, Conflict) as error:
@@ -377,7 +377,7 @@ def correct(
 ) -> Response:
     """Writes something else about a recorded experiment."""
     try:
-        came = forms.result_of(form.fields, campaign.description.objective.heading)
+        came = forms.result_of(form.fields, campaign.description.objective)
         note, version = forms.note_of(form.fields), forms.version_of(form.fields)
         campaign.correct(run.number, **came, note=note, version=version)
     except (InvalidInput, Conflict) as error:
