@@ -2,6 +2,7 @@
 
 import io
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import openpyxl
@@ -261,10 +262,11 @@ def test_the_state_changes_with_every_entry(site: Site, campaign: Campaign) -> N
         lambda: campaign.correct(4, 1.0, note="sure"),
         lambda: campaign.undo(4),
         lambda: campaign.undo(4),
+        lambda: campaign.change(replace(campaign.description, budget=77)),
     ):
         write()
         states.append(state())
-    assert states[0] == states[1] and len(set(states)) == 5
+    assert states[0] == states[1] and len(set(states)) == 6
 
 
 def test_a_long_table_is_cut(site: Site, campaign: Campaign) -> None:

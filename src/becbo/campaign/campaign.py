@@ -403,14 +403,14 @@ class Campaign:
         corrected = {run.number for run in todo.to_correct}
         taken, runs = added | recorded, self.runs
         return Imported(
-            [run for run in runs if run.number in added],
-            [run for run in runs if run.number in recorded],
-            len(rows) - len(taken) - len(corrected),
-            tables.noted(self.description, cells) if taken or corrected else [],
-            todo.differing,
-            [run for run in runs if run.number in corrected],
-            [run for run in runs if run.number in taken and taken[run.number].is_blank],
-            sum(row.result.outcome is Outcome.PENDING for row in rows),
+            added=[run for run in runs if run.number in added],
+            recorded=[run for run in runs if run.number in recorded],
+            n_known=len(rows) - len(taken) - len(corrected),
+            noted=tables.noted(self.description, cells) if taken or corrected else [],
+            differing=todo.differing,
+            corrected=[run for run in runs if run.number in corrected],
+            blank=[run for run in runs if run.number in taken and taken[run.number].is_blank],
+            n_pending=sum(row.result.outcome is Outcome.PENDING for row in rows),
         )
 
     def export(self, path: str | Path) -> Path:

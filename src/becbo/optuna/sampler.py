@@ -217,9 +217,9 @@ class BECBOSampler(BaseSampler):
         distribution: BaseDistribution,
     ) -> None:
         """Warns of values that are random although somebody may expect proposals."""
-        why = None
         if name in self._told or _proposed_nothing(trial):
             return
+        why = None
         if self._distributions is not None and name in self._distributions:
             why = f"what was proposed for it is not in {distribution}; make `space` say the same"
         elif self._distributions is not None:

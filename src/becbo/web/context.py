@@ -48,7 +48,8 @@ def _run(campaign: ThisCampaign, number: int) -> Run:
 ThisRun = Annotated[Run, Depends(_run)]
 
 
-def state_of(runs: list[Run]) -> str:
-    """A short text that changes whenever anything about the runs does."""
-    told = [(run.number, run.version, run.outcome.value, run.note) for run in runs]
+def state_of(campaign: Campaign, runs: list[Run]) -> str:
+    """A short text that changes with the description of the campaign and anything of its runs."""
+    entries = [(run.number, run.version, run.outcome.value, run.note) for run in runs]
+    told = (campaign.description.to_dict(), entries)
     return hashlib.sha256(repr(told).encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -228,7 +228,7 @@ def _campaign_page(
         reasons=sorted({run.result.reason for run in runs if run.result.reason}),
         status=campaign.status,
         jobs=jobs,
-        state=_state(jobs, runs),
+        state=_state(campaign, jobs, runs),
         max_q=MAX_Q,
         max_mb=MAX_BODY // 1_000_000,
         max_rows=files.MAX_ROWS,
@@ -241,7 +241,7 @@ def _campaign_page(
 @router.get("/c/{campaign_id}/state")
 def state(here: Here, campaign: ThisCampaign) -> Response:
     """Changes whenever the page would look different."""
-    return JSONResponse({"state": _state(*_seen(here, campaign))})
+    return JSONResponse({"state": _state(campaign, *_seen(here, campaign))})
 
 
 def _seen(here: Context, campaign: Campaign) -> tuple[list[Job], list[Run]]:
@@ -251,8 +251,9 @@ def _seen(here: Context, campaign: Campaign) -> tuple[list[Job], list[Run]]:
     return jobs, campaign.runs
 
 
-def _state(jobs: list[Job], runs: list[Run]) -> str:
-    return "-".join([state_of(runs), *(f"{job.n_done}/{job.q}{job.error}" for job in jobs)])
+def _state(campaign: Campaign, jobs: list[Job], runs: list[Run]) -> str:
+    at_work = (f"{job.n_done}/{job.q}{job.error}" for job in jobs)
+    return "-".join([state_of(campaign, runs), *at_work])
 
 
 @router.post("/c/{campaign_id}/suggest")
@@ -347,8 +348,8 @@ async def learned(here: Here, campaign: ThisCampaign) -> Response:
 
 
 async def _learned(here: Context, campaign: Campaign) -> tuple[str, Learned]:
-    runs = await run_in_threadpool(lambda: campaign.runs)
-    return await here.jobs.learned(campaign.name, state_of(runs))
+    state = await run_in_threadpool(lambda: state_of(campaign, campaign.runs))
+    return await here.jobs.learned(campaign.name, state)
 
 
 @router.get("/c/{campaign_id}/runs/{number}")
