@@ -18,6 +18,7 @@ from becbo.optimizer import finite_value, reason_in
 from becbo.optuna.beliefs import Proposed, proposed
 from becbo.optuna.outcomes import (
     FIXED,
+    MAX_RETRIES,
     REPLACES,
     RETRIES,
     final_value,
@@ -59,7 +60,7 @@ class Result:
             )
         if value is not None:
             return cls(Outcome.OK, finite_value(value))
-        words = clean(reason_in(failed or lost) or "")
+        words = clean_text(reason_in(failed or lost) or "")
         return cls(Outcome.FAILED if failed else Outcome.LOST, None, words)
 
     def __str__(self) -> str:
@@ -68,13 +69,13 @@ class Result:
         return f"{self.outcome.value} ({self.reason})" if self.reason else self.outcome.value
 
 
-def clean(text: str) -> str:
+def clean_text(text: str) -> str:
     """What somebody wrote, without blanks around it and characters that no file could keep."""
     return "".join(c for c in text if c.isprintable() or c in "\n\t").strip()
 
 
 @dataclass(frozen=True)
-class Version:
+class RunState:
     """What was written about a run at some time."""
 
     result: Result
@@ -90,7 +91,7 @@ class Entry:
     trial: int
     written: datetime
     batch: str  # the same for everything that one import wrote; "": written by itself
-    before: Version  # what the run becomes without it
+    before: RunState  # what the run becomes without it
 
 
 @dataclass(frozen=True)
@@ -106,8 +107,8 @@ class Run:
     suggested: datetime | None  # None: the experiment was not suggested here
     recorded: datetime | None
     version: int  # changes with every entry: see `Campaign.record`
-    before: Version  # what it was before its last change, which may have been to take one back
-    history: tuple[Version, ...]  # earlier entries, the oldest first
+    before: RunState  # what it was before its last change, which may have been to take one back
+    history: tuple[RunState, ...]  # earlier entries, the oldest first
     repeats: tuple[int, ...] = ()  # lost runs with the same design, the last of which it repeats
     remark: str = ""  # anything unusual about how the design was chosen
     entry: Entry | None = None  # None: nothing was written, or all of it was taken back
@@ -149,12 +150,39 @@ def read_runs(
     ]
 
 
+def last_entries(runs: Sequence[Run]) -> list[tuple[Run, Entry]]:
+    """The entry that was written last, with all of its batch."""
+    written = [(run, run.entry) for run in runs if run.entry is not None]
+    if not written:
+        return []
+    _, last = max(written, key=lambda each: (each[1].written, each[1].trial))
+    return [
+        (run, entry)
+        for run, entry in written
+        if entry == last or (last.batch and entry.batch == last.batch)
+    ]
+
+
+def runs_to_repeat(runs: Sequence[Run]) -> list[Run]:
+    """The lost runs whose designs are to be suggested again."""
+    repeated = {number for run in runs for number in run.repeats}
+    return [
+        run
+        for run in runs
+        if run.outcome is Outcome.LOST
+        and run.suggested is not None
+        and run.result.reason != WITHDRAWN
+        and run.number not in repeated
+        and len(run.repeats) < MAX_RETRIES
+    ]
+
+
 def _run(chain: Sequence[FrozenTrial], lost: frozenset[int], names: Collection[str]) -> Run:
     """The run that a chain of trials, each of which replaces the one before, stands for."""
     original, current = chain[0], chain[-1]
     proposal = proposed(original)
     history = {
-        trial.number: Version(
+        trial.number: RunState(
             _result(trial, lost - {trial.number}),
             _note(trial),
             trial.datetime_complete,
@@ -194,13 +222,13 @@ def _was_pending(trial: FrozenTrial) -> bool:
     return proposed(trial) is not None or any(key in trial.system_attrs for key in waits)
 
 
-def _before(trial: FrozenTrial, history: Mapping[int, Version]) -> Version:
+def _before(trial: FrozenTrial, history: Mapping[int, RunState]) -> RunState:
     """What the run was before that trial of it, given the finished ones by number."""
     if _was_pending(trial):
-        return Version(Result(Outcome.PENDING), "", None, NOTHING)
+        return RunState(Result(Outcome.PENDING), "", None, NOTHING)
     if earlier := [number for number in history if number < trial.number]:
         return history[max(earlier)]
-    return Version(Result(Outcome.LOST, reason=TAKEN_BACK), _note(trial), None, NOTHING)
+    return RunState(Result(Outcome.LOST, reason=TAKEN_BACK), _note(trial), None, NOTHING)
 
 
 def _entry_in(trial: FrozenTrial) -> int:
@@ -209,7 +237,7 @@ def _entry_in(trial: FrozenTrial) -> int:
     return number
 
 
-def _entry(chain: Sequence[FrozenTrial], history: Mapping[int, Version]) -> Entry | None:
+def _entry(chain: Sequence[FrozenTrial], history: Mapping[int, RunState]) -> Entry | None:
     number = _entry_in(chain[-1])
     for trial in chain:
         if trial.number == number and trial.datetime_complete is not None:
