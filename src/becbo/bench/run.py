@@ -21,9 +21,11 @@ from becbo import Infeasible, InvalidInput, Optimizer
 from becbo.bench.plan import N_INITIAL, Run
 from becbo.bench.records import Record, Searches
 from becbo.errors import BecboError
+from becbo.methods import build
 from becbo.problems import Problem, get
-from becbo.proposers import Proposal, Proposer, build
+from becbo.proposers.base import Proposal, Proposer
 from becbo.search.candidates import sobol
+from becbo.settings import Settings
 from becbo.threads import one_thread
 
 _DESIGN = 10  # the stream of random numbers that initial designs are drawn from
@@ -103,7 +105,8 @@ def execute(run: Run, proposer: Proposer | None = None, told: str = "nothing") -
 
 
 def _proposer(run: Run) -> Proposer:
-    return build(run.method, budget=run.budget, n_initial=N_INITIAL, **run.options)
+    settings = Settings(method=run.method, n_initial=N_INITIAL)
+    return build(settings, budget=run.budget, **run.options)
 
 
 def attempt(run: Run) -> Record:
