@@ -1,7 +1,7 @@
 """A steel box beam that should be light and stiff, with a stress limit that is measured.
 
-Thin walls wrinkle under load: such a test ends without a deflection, but the load cell has seen
-the stress. Wrinkling is not a limit that becbo is told; it learns where walls wrinkle.
+Thin walls wrinkle under load. Such a test ends without a deflection, but the strain gauge has
+measured the stress. Nobody tells becbo which walls wrinkle; it learns that from the failures.
 """
 
 import becbo
