@@ -18,7 +18,7 @@ from becbo.bench.plan import N_INITIAL
 from becbo.bench.records import Record
 from becbo.bench.summary import values
 from becbo.data import Dataset, sign
-from becbo.problems import Problem, get
+from becbo.problems import Problem, get_single
 from becbo.proposers import Models, Proposer, build
 from becbo.proposers.boundary import Boundary
 from becbo.threads import one_thread
@@ -73,7 +73,7 @@ def _bound(proposer: Proposer, models: Models, U: Array) -> Array | None:  # (m,
 
 def problem_of(record: Record) -> Problem:
     """The problem of a run, in the variant that was run."""
-    return get(record.run.problem, record.variant)
+    return get_single(record.run.problem, record.variant)
 
 
 def truth(problem: Problem, n_grid: int = GRID) -> Landscape:

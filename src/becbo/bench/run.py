@@ -21,7 +21,7 @@ from becbo import Infeasible, InvalidInput, Optimizer
 from becbo.bench.plan import N_INITIAL, Run
 from becbo.bench.records import Record, Searches
 from becbo.errors import BecboError
-from becbo.problems import Problem, get
+from becbo.problems import Problem, get_single
 from becbo.proposers import Proposal, Proposer, build
 from becbo.search.candidates import sobol
 from becbo.threads import one_thread
@@ -70,7 +70,7 @@ def execute(run: Run, proposer: Proposer | None = None, told: str = "nothing") -
     are told the "first" limit that a failure broke, or "all" of them.
     """
     begin = time.perf_counter()
-    problem = get(run.problem)
+    problem = get_single(run.problem)
     method = proposer or _proposer(run)
     optimizer = Optimizer(problem.space, method=method, seed=run.seed, n_initial=N_INITIAL)
     start = initial_design(problem, run.seed, run.protocol)
