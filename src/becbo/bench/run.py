@@ -22,7 +22,7 @@ from becbo.bench.plan import N_INITIAL, Run
 from becbo.bench.records import Record, Searches
 from becbo.errors import BecboError
 from becbo.methods import build
-from becbo.problems import Problem, get
+from becbo.problems import Problem, get_single
 from becbo.proposers.base import Proposal, Proposer
 from becbo.search.candidates import sobol
 from becbo.settings import Settings
@@ -72,7 +72,7 @@ def execute(run: Run, proposer: Proposer | None = None, told: str = "nothing") -
     are told the "first" limit that a failure broke, or "all" of them.
     """
     begin = time.perf_counter()
-    problem = get(run.problem)
+    problem = get_single(run.problem)
     method = proposer or _proposer(run)
     optimizer = Optimizer(problem.space, method=method, seed=run.seed, n_initial=N_INITIAL)
     start = initial_design(problem, run.seed, run.protocol)
