@@ -16,18 +16,12 @@ from numpy.typing import NDArray
 from becbo.bench.plan import N_INITIAL
 from becbo.bench.records import Record
 from becbo.bench.summary import values
-<<<<<<< HEAD
 from becbo.data import dataset
 from becbo.methods import build
 from becbo.models.base import Models
 from becbo.outputs import Outputs
-from becbo.problems import Problem, get
-from becbo.proposers.base import Proposer
-=======
-from becbo.data import Dataset, sign
 from becbo.problems import Problem, get_single
-from becbo.proposers import Models, Proposer, build
->>>>>>> problems
+from becbo.proposers.base import Proposer
 from becbo.proposers.boundary import Boundary
 from becbo.settings import Settings
 from becbo.threads import one_thread
