@@ -35,14 +35,18 @@ from becbo.campaign.runs import (
     Version,
     clean,
     read_runs,
+    runs_to_repeat,
 )
-from becbo.campaign.status import Status, optimizer_of, status_of
+from becbo.campaign.status import Status, plan_of, status_of
 from becbo.errors import BecboError, InvalidInput
 from becbo.optimizer import Optimizer, whole_number
-from becbo.optuna.outcomes import MAX_RETRIES, OUTCOME, REASON, REPLACES, RETRIES
+from becbo.optuna.internals import add_trial, set_system_attr, set_user_attr, storage_of
+from becbo.optuna.outcomes import OUTCOME, REASON, REPLACES, RETRIES
+from becbo.optuna.proposal import next_proposal, optimizer_of
 from becbo.optuna.sampler import BECBOSampler
 from becbo.optuna.spaces import distributions_of
-from becbo.optuna.storage import open_storage, turnstile
+from becbo.optuna.storage import open_storage, study_lock
+from becbo.optuna.study_data import StudyData
 from becbo.trial import Outcome
 
 DESCRIPTION = "becbo:campaign"  # attribute of the study
@@ -86,7 +90,7 @@ def _given(description: Description | Mapping[str, Any] | str | Path) -> Descrip
     elif not isinstance(description, Description):
         description = describe(description)
     # Constraints that contradict each other are an error now, not at the first suggestion.
-    optimizer_of(description, ()).ask()
+    next_proposal(StudyData(description.objective.direction), plan_of(description))
     return description
 
 
@@ -142,7 +146,7 @@ class Campaign:
         """Use `create` or `open`."""
         self.where = where
         self._study = study
-        self._turn = turnstile(where)
+        self._turn = study_lock(where)
 
     @classmethod
     def create(
@@ -156,7 +160,7 @@ class Campaign:
         """
         description = _given(description)
         storage = open_storage(where, heartbeat=None)
-        with turnstile(where)():
+        with study_lock(where)():
             # What exists without a description and without trials was left by a program that
             # died just here.
             study = optuna.create_study(
@@ -215,8 +219,12 @@ class Campaign:
     @property
     def runs(self) -> list[Run]:
         """All experiments by number, each as it stands now."""
-        trials = self._study.get_trials(deepcopy=False)
-        return read_runs(trials, self._study.user_attrs, self.description.space.names)
+        return read_runs(self.study_data, self.description.space.names)
+
+    @property
+    def study_data(self) -> StudyData:
+        """What the study of the campaign holds now."""
+        return StudyData.of(self._study)
 
     @property
     def status(self) -> Status:
@@ -241,7 +249,7 @@ class Campaign:
         numbers = self._repeat_lost(q)
         asking = optuna.load_study(
             study_name=self.name,
-            storage=self._study._storage,
+            storage=storage_of(self._study),
             sampler=_sampler(self.description),
         )
         distributions = distributions_of(self.description.space)
@@ -431,29 +439,19 @@ class Campaign:
 
     def optimizer(self) -> Optimizer:
         """The runs as an `Optimizer`, to predict with; it is a copy and changes nothing here."""
-        return optimizer_of(self.description, self.runs)
+        return optimizer_of(self.study_data, plan_of(self.description))
 
     def _repeat_lost(self, at_most: int) -> list[int]:
         """New runs with the designs of lost ones; returns their numbers."""
+        space = self.description.space
         with self._turn():
-            runs = self.runs
-            repeated = {number for run in runs for number in run.repeats}
-            due = [
-                run
-                for run in runs
-                if run.outcome is Outcome.LOST
-                and run.suggested is not None
-                and run.result.reason != WITHDRAWN
-                and run.number not in repeated
-                and len(run.repeats) < MAX_RETRIES
-            ]
             return [
                 self._write(
                     run.params,
                     Result(Outcome.PENDING),
                     system_attrs={RETRIES: [*run.repeats, run.number]},
                 )
-                for run in due[:at_most]
+                for run in runs_to_repeat(self.runs, space)[:at_most]
             ]
 
     def _current(self, number: int, version: int | None) -> Run:
@@ -464,13 +462,12 @@ class Campaign:
 
     def _tell(self, run: Run, result: Result, note: str | None, batch: str = "") -> None:
         """Ends the trial of a pending run."""
-        storage = self._study._storage
-        trial_id = self._study.get_trials(deepcopy=False)[run.version]._trial_id
+        trial = self._study.get_trials(deepcopy=False)[run.version]
         try:
             # Also without a batch: an import that was killed just here may have left its own.
-            storage.set_trial_system_attr(trial_id, BATCH, batch)
+            set_system_attr(self._study, trial, BATCH, batch)
             for key, text in _attributes(result, note and clean(note)).items():
-                storage.set_trial_user_attr(trial_id, key, text)
+                set_user_attr(self._study, trial, key, text)
             self._study.tell(run.version, result.value, _STATES[result.outcome])
         except (ValueError, optuna.exceptions.UpdateFinishedTrialError) as error:
             # Somebody ended it without asking for a turn, such as optuna-dashboard.
@@ -508,10 +505,7 @@ class Campaign:
             user_attrs=_attributes(result, note or None),
             system_attrs=dict(system_attrs or {}),
         )
-        # As Study.add_trial, which does not say what the number is.
-        storage = self._study._storage
-        trial_id = storage.create_new_trial(self._study._study_id, template_trial=trial)
-        return storage.get_trial_number_from_id(trial_id)
+        return add_trial(self._study, trial)
 
 
 def _is_blank(study: optuna.Study, description: Description) -> bool:

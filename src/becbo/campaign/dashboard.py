@@ -19,9 +19,9 @@ from becbo.campaign.description import (
 )
 from becbo.campaign.insight import insight_of
 from becbo.campaign.report import pictures
-from becbo.campaign.runs import read_runs
 from becbo.errors import InvalidInput
-from becbo.optuna.spaces import common_distributions, parameter_of
+from becbo.optuna.spaces import common_distributions, distinct_choices, parameter_of
+from becbo.optuna.study_data import StudyData
 from becbo.space import Categorical, Parameter
 
 # What the figures are called there, by the beginning of their names here.
@@ -57,10 +57,8 @@ def attach_plots(study: optuna.Study, trial: FrozenTrial | None = None) -> list[
             raise
         _logger.warning(error)  # a callback must not end the study
         return []
-    trials = study.get_trials(deepcopy=False)
-    runs = tuple(read_runs(trials, study.user_attrs, description.space.names))
     names = []
-    for name, picture in pictures(insight_of(description, runs)).items():
+    for name, picture in pictures(insight_of(description, StudyData.of(study))).items():
         title = TITLES[name.partition("-")[0]]
         picture.figure.update_layout(title=title)
         save_plotly_graph_object(study, picture.figure, graph_object_id=f"becbo-{name}")
@@ -96,7 +94,7 @@ def _described(name: str, distribution: BaseDistribution) -> LabParameter | None
 
 def _parameter(name: str, distribution: BaseDistribution) -> Parameter:
     if isinstance(distribution, CategoricalDistribution):
-        return Categorical(name, distribution.choices)
+        return Categorical(name, distinct_choices(distribution))
     return parameter_of(name, distribution)
 
 

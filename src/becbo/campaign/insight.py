@@ -17,11 +17,13 @@ from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import Description
 from becbo.campaign.drivers import Function, Inside, Share, shares
 from becbo.campaign.maps import ChanceMap, chance_map, differences, within
-from becbo.campaign.runs import Run
-from becbo.campaign.status import Status, optimizer_of, status_of
+from becbo.campaign.runs import Run, read_runs
+from becbo.campaign.status import Status, next_suggestion, plan_of, status_of
 from becbo.campaign.suggestions import Suggestion, knowledge, suggestion
 from becbo.campaign.views import View, view
 from becbo.optimizer import Optimizer
+from becbo.optuna.proposal import optimizer_of
+from becbo.optuna.study_data import StudyData
 from becbo.space import Array
 from becbo.threads import one_thread
 from becbo.trial import Outcome
@@ -84,17 +86,18 @@ class Insight:
 
 def insight(campaign: Campaign) -> Insight:
     """What the campaign has taught so far. Fits the models, which may take seconds."""
-    return insight_of(campaign.description, tuple(campaign.runs))
+    return insight_of(campaign.description, campaign.study_data)
 
 
-def insight_of(description: Description, runs: tuple[Run, ...]) -> Insight:
-    """What these runs have taught."""
+def insight_of(description: Description, study: StudyData) -> Insight:
+    """What a study has taught so far."""
+    runs = tuple(read_runs(study, description.space.names))
     status = status_of(description, runs)
-    optimizer = optimizer_of(description, runs)
+    optimizer = optimizer_of(study, plan_of(description))
     rng = np.random.default_rng(description.seed)
     with one_thread():
         models = view(optimizer)
-        suggestions = _suggestions(description, status, runs, optimizer, rng)
+        suggestions = _suggestions(description, study, status, runs, optimizer, rng)
         failure = _failure_drivers(description, runs, models, rng)
         value = _value_drivers(description, runs, models, rng)
         maps = _maps(description, status, runs, suggestions, models, failure, value)
@@ -126,16 +129,17 @@ def _done(runs: Sequence[Run]) -> list[Run]:
 
 def _suggestions(
     description: Description,
+    study: StudyData,
     status: Status,
     runs: Sequence[Run],
     optimizer: Optimizer,
     rng: np.random.Generator,
 ) -> tuple[Suggestion, ...]:
-    """The pending runs; if there are none, what the models would suggest now."""
+    """The pending runs; if there are none, what would be suggested now."""
     known = knowledge(description, runs, status.best, rng)
     pending = [run for run in runs if run.outcome is Outcome.PENDING]
     if not pending:
-        trial = optimizer.ask()  # of a copy: nothing is pending by that
+        trial = next_suggestion(description, study, runs)
         now = optimizer.predict(trial.params)
         remark = trial.note or ""
         return (suggestion(known, None, trial.params, trial.origin, now, remark=remark),)
