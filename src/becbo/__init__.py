@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from becbo.campaign.campaign import Campaign
     from becbo.errors import BecboError, Infeasible, InvalidInput
-    from becbo.loop import Result, minimize
+    from becbo.loop import MinimizeResult, minimize
+    from becbo.methods import METHODS
     from becbo.optimizer import Optimizer
-    from becbo.proposers import METHODS
+    from becbo.outputs import Limit, Objective, Recorded
+    from becbo.settings import Settings
     from becbo.space import Categorical, Integer, LinearConstraint, Real, Space
-    from becbo.trial import Outcome, Prediction, Trial
+    from becbo.trial import Estimate, Outcome, Prediction, Result, Trial
 
 __version__ = "0.1.0"
 
@@ -21,11 +23,13 @@ __version__ = "0.1.0"
 _HOMES = {
     "becbo.campaign.campaign": ("Campaign",),
     "becbo.errors": ("BecboError", "Infeasible", "InvalidInput"),
-    "becbo.loop": ("Result", "minimize"),
+    "becbo.loop": ("MinimizeResult", "minimize"),
+    "becbo.methods": ("METHODS",),
     "becbo.optimizer": ("Optimizer",),
-    "becbo.proposers": ("METHODS",),
+    "becbo.outputs": ("Limit", "Objective", "Recorded"),
+    "becbo.settings": ("Settings",),
     "becbo.space": ("Categorical", "Integer", "LinearConstraint", "Real", "Space"),
-    "becbo.trial": ("Outcome", "Prediction", "Trial"),
+    "becbo.trial": ("Estimate", "Outcome", "Prediction", "Result", "Trial"),
 }
 
 __all__ = [
@@ -33,15 +37,21 @@ __all__ = [
     "BecboError",
     "Campaign",
     "Categorical",
+    "Estimate",
     "Infeasible",
     "Integer",
     "InvalidInput",
+    "Limit",
     "LinearConstraint",
+    "MinimizeResult",
+    "Objective",
     "Optimizer",
     "Outcome",
     "Prediction",
     "Real",
+    "Recorded",
     "Result",
+    "Settings",
     "Space",
     "Trial",
     "__version__",

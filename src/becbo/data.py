@@ -1,112 +1,147 @@
-"""The history as arrays: unit cube, values to maximise, feasibility."""
+"""The history as arrays: designs in the unit cube, outputs, what worked and why not."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import chain
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from becbo.outputs import Output, Outputs
+from becbo.reasons import Reasons, recurring
 from becbo.space import Array, Space
 from becbo.trial import MAX_LOSSES, Outcome, Trial
 
+Mask = NDArray[np.bool_]
+
 _CLOSE = 0.01  # of the range of every parameter
-_MAX_KINDS = 8  # of failures that are told apart: each has a model of its own
+
+
+@dataclass(frozen=True)
+class Causes:
+    """What is known of why n experiments failed."""
+
+    kinds: Mask  # (n, k) which failures were for which recurring reason
+    complete: Mask  # (n,) failures whose reasons are all that was wrong
+    broken: Mask  # (n, l) failures for which a limit was named without a measured value
+
+    def head(self, n: int) -> Causes:
+        """The causes of the first n experiments."""
+        return Causes(self.kinds[:n], self.complete[:n], self.broken[:n])
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """Finished experiments. `y` is to be maximised and NaN where the experiment failed."""
+    """Finished experiments.
 
-    X: Array  # (n, d)
-    y: Array  # (n,)
-    kinds: NDArray[np.bool_] | None = None  # (n, k) of failures, see `kinds`; None: not known
+    Attributes:
+        X: designs in the unit cube (n, d).
+        Y: what was measured (n, m), NaN where an output was not; a column per output as
+            `Output.orient` turns it: objectives are to be maximised.
+        worked: which experiments worked (n,).
+        outputs: what the columns of Y are.
+        causes: why the others did not.
+    """
+
+    X: Array
+    Y: Array
+    worked: Mask
+    outputs: Outputs
+    causes: Causes
 
     @property
-    def feasible(self) -> NDArray[np.bool_]:  # (n,)
-        """Which experiments worked: the one place where feasibility is spelled."""
-        return ~np.isnan(self.y)
+    def y(self) -> Array:  # (n,)
+        """The only objective, to be maximised; NaN where it was not measured."""
+        return self.Y[:, 0]
 
-    @property
-    def n_feasible(self) -> int:
-        """How many experiments worked."""
-        return int(self.feasible.sum())
+    @cached_property
+    def gains(self) -> Array:  # (n, k)
+        """The objectives, to be maximised; NaN where they were not measured."""
+        columns = [
+            self.Y[:, i] if objective.target is None else -np.abs(self.Y[:, i])
+            for i, objective in enumerate(self.outputs.objectives)
+        ]
+        return np.column_stack(columns)
+
+    @cached_property
+    def beyond(self) -> Mask:  # (n, l)
+        """Which limits were measured and found broken."""
+        limits = self.outputs.limits
+        first = len(self.outputs.objectives)
+        values = self.Y[:, first : first + len(limits)]
+        bounds = np.array([limit.bounds for limit in limits]).reshape(-1, 2)
+        return np.asarray((values < bounds[:, 0]) | (values > bounds[:, 1]))
+
+    @cached_property
+    def acceptable(self) -> Mask:  # (n,)
+        """Which experiments worked, kept their limits and have a value for every objective."""
+        is_measured = ~np.isnan(self.gains).any(axis=1)
+        return np.asarray(self.worked & is_measured & ~self.beyond.any(axis=1))
+
+    @cached_property
+    def unexplained(self) -> Mask:  # (n,)
+        """Which failures no measured or named limit explains."""
+        explained = self.beyond.any(axis=1) | self.causes.broken.any(axis=1)
+        return np.asarray(~self.worked & (~explained | self.causes.kinds.any(axis=1)))
 
     def head(self, n: int) -> Dataset:
         """The first n experiments."""
-        return Dataset(self.X[:n], self.y[:n], None if self.kinds is None else self.kinds[:n])
+        causes = self.causes.head(n)
+        return replace(self, X=self.X[:n], Y=self.Y[:n], worked=self.worked[:n], causes=causes)
 
-    def successes(self) -> tuple[Array, Array]:  # (k, d), (k,)
-        """Designs that worked and their values."""
-        return self.X[self.feasible], self.y[self.feasible]
-
-
-def sign(direction: str) -> float:
-    """The factor that turns user values into values to maximise."""
-    return -1.0 if direction == "minimize" else 1.0
+    def measured(self, column: int) -> tuple[Array, Array]:  # (k, d), (k,)
+        """The designs at which an output was measured, and its values."""
+        rows = ~np.isnan(self.Y[:, column])
+        return self.X[rows], self.Y[rows, column]
 
 
-def dataset(trials: Sequence[Trial], space: Space, direction: str) -> Dataset:
-    """Finished trials, in order of their numbers; lost and pending ones say nothing."""
+def dataset(trials: Sequence[Trial], space: Space, outputs: Outputs) -> Dataset:
+    """Turns finished trials into arrays.
+
+    Args:
+        trials: in order of their numbers; lost and pending ones say nothing and are left out.
+        space: what was set.
+        outputs: what was measured.
+
+    Returns:
+        The finished experiments, in order.
+    """
     done = [t for t in trials if t.outcome.is_answer]
-    y = [np.nan if t.value is None else sign(direction) * t.value for t in done]
-    return Dataset(
-        space.encode([t.params for t in done]),
-        np.array(y, dtype=float),
-        kinds([t.reason if t.outcome is Outcome.FAILED else None for t in done]),
+    rows = [
+        [_oriented(output, trial.values.get(output.name)) for output in outputs] for trial in done
+    ]
+    Y = np.array(rows, dtype=float).reshape(len(done), len(outputs.names))
+    worked = np.array([t.outcome is Outcome.OK for t in done], dtype=bool)
+    X = space.encode([t.params for t in done])
+    return Dataset(X, Y, worked, outputs, _causes(done, Y, outputs))
+
+
+def _oriented(output: Output, value: float | None) -> float:
+    return np.nan if value is None else output.orient(value)
+
+
+def _causes(done: Sequence[Trial], Y: Array, outputs: Outputs) -> Causes:
+    """Limits that were measured at least once explain the failures that name them."""
+    given = [t.result.reasons if t.outcome is Outcome.FAILED else Reasons() for t in done]
+    first = len(outputs.objectives)
+    is_measured = ~np.isnan(Y[:, first : first + len(outputs.limits)])  # (n, l)
+    one_sided = [np.isinf(limit.bounds).any() for limit in outputs.limits]
+    modelled = is_measured.any(axis=0) & np.array(one_sided, dtype=bool)
+    names = [limit.name for limit, has in zip(outputs.limits, modelled, strict=True) if has]
+    named = [[reasons.mentions(limit.name) for limit in outputs.limits] for reasons in given]
+    broken = np.array(named, dtype=bool).reshape(is_measured.shape) & modelled & ~is_measured
+    _, kinds = recurring([reasons.without(names) for reasons in given])
+    return Causes(
+        np.array(kinds, dtype=bool).reshape(len(done), -1 if done else 0),
+        np.array([reasons.complete for reasons in given], dtype=bool),
+        broken,
     )
 
 
-def kinds(reasons: Sequence[str | None]) -> NDArray[np.bool_]:  # (n, k)
-    """Which failures were of which kind, by the reasons that were given for them, if any.
-
-    A kind is a reason that was given more than once; capitals do not matter. Of "RuntimeError: it
-    melted at 310" the whole counts if it was said again, or else "it melted at" without the number,
-    which often is a reading, or else the error. Reasons that always come together are one kind.
-    """
-    said = [list(_readings(reason or "")) for reason in reasons]
-    n_given = Counter(chain(*(set(chain(*ways)) for ways in said)))
-    chosen = [
-        {next((way for way in ways if n_given[way] > 1), "") for ways in each} for each in said
-    ]
-    recurring = Counter(chain(*chosen)).most_common()
-    columns = [tuple(kind in each for each in chosen) for kind, n in recurring if kind and n > 1]
-    apart = list(dict.fromkeys(columns))[:_MAX_KINDS]
-    return np.array(apart, dtype=bool).reshape(len(apart), len(chosen)).T
-
-
-def reasons_in(text: str) -> list[str]:
-    """The reasons that a text lists: commas and semicolons separate them, except in quotes."""
-    return [item.strip() for item in re.findall(r'(?:"[^"]*"|[^,;])+', text) if item.strip()]
-
-
-def _readings(text: str) -> Iterator[tuple[str, ...]]:
-    """Each reason in a text as it may be read, from the most particular to the most general."""
-    head = ""
-    for item in reasons_in(text.casefold()):
-        # A quoted message is a program's, see `errors.in_words`: what it begins with counts.
-        said = re.sub(r'"([^"]*?[^\W\d_][^".,;(]*)[^"]*"', r"\1", item)
-        before, colon, reason = said.rpartition(":")
-        head = before if colon else head  # it holds for what follows as well
-        if reason.strip():
-            ways = (
-                f"{head}: {reason}",
-                _without_numbers(f"{head}: {reason}"),
-                _without_numbers(head),
-            )
-            yield tuple(way for way in (" ".join(way.split()) for way in ways) if way)
-
-
-def _without_numbers(text: str) -> str:
-    return " ".join(re.findall(r"\b[^\W\d_]\w*|:", text)).strip(" :")
-
-
 def pending_points(trials: Sequence[Trial], space: Space) -> Array:  # (p, d)
-    """Designs that are out for evaluation, and those given up, which are so for ever."""
+    """Designs that are out for evaluation, and those given up, which stay so."""
     pending = space.encode([t.params for t in trials if t.outcome is Outcome.PENDING])
     return np.vstack([pending, given_up(trials, space)])
 
@@ -127,5 +162,5 @@ def given_up(trials: Sequence[Trial], space: Space) -> Array:  # (p, d)
     return np.asarray(unclear[_close(unclear, unclear).sum(axis=1) >= MAX_LOSSES])
 
 
-def _close(A: Array, B: Array) -> NDArray[np.bool_]:  # (n, d), (m, d) -> (n, m)
+def _close(A: Array, B: Array) -> Mask:  # (n, d), (m, d) -> (n, m)
     return np.asarray(np.abs(A[:, None] - B[None]).max(axis=-1, initial=0.0) <= _CLOSE)

@@ -6,26 +6,44 @@ The module is not called `minimize`, because that name belongs to the function i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from becbo.errors import Infeasible, InvalidInput, in_words
-from becbo.optimizer import Optimizer, number_in, whole_number
-from becbo.proposers import Proposer, build
+from becbo.checks import number_in, whole_number
+from becbo.errors import Infeasible, InvalidInput
+from becbo.methods import build
+from becbo.optimizer import Optimizer
+from becbo.outputs import Output, Outputs
+from becbo.reasons import Reasons
 from becbo.search.choice import REPEAT
+from becbo.settings import Settings
 from becbo.space import Space
 from becbo.trial import Outcome, Trial
 
 
 @dataclass(frozen=True)
-class Result:
-    """What a run found."""
+class MinimizeResult:
+    """What a run found.
 
-    best: Trial | None
+    Attributes:
+        front: the acceptable trials that no other beats; with one objective the best.
+        trials: all experiments.
+        interrupted: whether Ctrl-C ended the run.
+        message: why it ended.
+    """
+
+    front: tuple[Trial, ...]
     trials: tuple[Trial, ...]
     interrupted: bool
     message: str
+
+    @property
+    def best(self) -> Trial | None:
+        """The best trial of one objective, or None; of several objectives see `front`."""
+        if len(self.front) > 1:
+            raise InvalidInput("there is no best of several objectives; see `front`")
+        return next(iter(self.front), None)
 
     @property
     def n_failed(self) -> int:
@@ -34,36 +52,52 @@ class Result:
 
 
 Callback = Callable[[Optimizer, Trial], None]
+Returned = float | Mapping[str, float | None] | None
 
 
 def minimize(
-    fun: Callable[[dict[str, Any]], float | None],
+    fun: Callable[[dict[str, Any]], Returned],
     space: Space,
     budget: int = 100,
     *,
-    method: str | Proposer = "edge",
-    seed: int | None = None,
-    n_initial: int = 10,
-    noisy: bool = False,
-    risk: float | None = None,
+    outputs: str | Output | Sequence[Output] | Outputs = "minimize",
     catch: tuple[type[Exception], ...] = (),
     callbacks: Sequence[Callback] = (),
     progress: bool = False,
     trials: Sequence[Trial] = (),
-) -> Result:
+    **settings: Any,
+) -> MinimizeResult:
     """Minimises a function that may fail.
 
-    `fun(params)` returns a number. It fails by raising `becbo.Infeasible("why")`, by returning
-    None, NaN or an infinity, or by raising one of the exceptions in `catch`. Any other exception
-    is a bug and comes out, with what was done before as its `becbo_trials`. Ctrl-C ends the run
-    and returns what was found. After each evaluation every callback is called with the optimizer
-    and the trial. `trials` is a history to continue from; it counts towards the budget. The other
-    arguments are those of `Optimizer`.
+    Ctrl-C ends the run and returns what was found. Any exception that is not caught is a bug and
+    comes out, with what was done before as its `becbo_trials`.
+
+    Args:
+        fun: takes the params and returns a number, or a mapping of the names of outputs to
+            numbers. It fails by raising `becbo.Infeasible("why")`, by returning None, NaN or an
+            infinity, or by raising one of the exceptions in `catch`. In a mapping, a number that
+            is missing, NaN or infinite was not measured.
+        space: what can be set.
+        budget: how many experiments.
+        outputs: what the function returns, as in `Optimizer`.
+        catch: exceptions that mean a failure.
+        callbacks: each is called with the optimizer and the trial after every evaluation.
+        progress: whether to show a progress bar.
+        trials: a history to continue from; it counts towards the budget.
+        **settings: method, seed, n_initial, noisy, risk: see `Settings`.
+
+    Returns:
+        The best trial, or the front, and all trials.
+
+    Raises:
+        InvalidInput: if an argument, or what the function returned, cannot be used.
     """
     budget = whole_number("budget", budget)
     _check_calls(fun, catch, callbacks)
-    method = build(method, noisy, budget=budget, n_initial=n_initial, risk=risk)
-    optimizer = Optimizer(space, "minimize", method, seed, n_initial, noisy, trials=trials)
+    checked = Settings(**settings)
+    planned = build(checked, Outputs.of(outputs), budget)
+    told = {**vars(checked), "method": planned, "risk": None}
+    optimizer = Optimizer(space, outputs, trials=trials, **told)
     if progress:
         from becbo.progress import ProgressBar
 
@@ -74,17 +108,17 @@ def minimize(
 
 def _run(
     optimizer: Optimizer,
-    fun: Callable[[dict[str, Any]], float | None],
+    fun: Callable[[dict[str, Any]], Returned],
     budget: int,
     catch: tuple[type[Exception], ...],
     callbacks: Sequence[Callback],
-) -> Result:
+) -> MinimizeResult:
     message, interrupted = f"budget of {budget} used", False
     try:
         left = list(optimizer.pending)  # of the history to continue from
         while sum(t.outcome.is_answer for t in optimizer.trials) < budget:
             trial = left.pop(0) if left else optimizer.ask()
-            if trial.origin == REPEAT and not optimizer.noisy:
+            if trial.origin == REPEAT and not optimizer.settings.noisy:
                 optimizer.lose(trial, trial.note)
                 message = trial.note or REPEAT
                 break
@@ -103,8 +137,8 @@ def _run(
         )
         raise
     trials = _kept(optimizer)
-    best = optimizer.best and trials[optimizer.best.number]
-    return Result(best, tuple(trials.values()), interrupted, message)
+    front = tuple(trials[t.number] for t in optimizer.front)
+    return MinimizeResult(front, tuple(trials.values()), interrupted, message)
 
 
 def _lose_pending(optimizer: Optimizer) -> None:
@@ -121,7 +155,7 @@ def _kept(optimizer: Optimizer) -> dict[int, Trial]:
 def _evaluate(
     optimizer: Optimizer,
     trial: Trial,
-    fun: Callable[[dict[str, Any]], float | None],
+    fun: Callable[[dict[str, Any]], Returned],
     catch: tuple[type[Exception], ...],
 ) -> Trial:
     try:
@@ -129,7 +163,7 @@ def _evaluate(
     except Infeasible as error:
         return optimizer.fail(trial, error.reason)
     except catch as error:
-        return optimizer.fail(trial, in_words(error))
+        return optimizer.fail(trial, Reasons.parse(error).text)
     except Exception as error:
         error.add_note(
             f"raised for {trial.params}; if such designs just fail, name the exception in catch= "
@@ -137,14 +171,29 @@ def _evaluate(
         )
         raise
     try:
-        if value is None or not math.isfinite(number_in(value)):
-            return optimizer.fail(trial, f"returned {value}")
-        return optimizer.tell(trial, value)
+        return _record(optimizer, trial, value)
     except InvalidInput as error:
         raise InvalidInput(
-            f"the function returned {value!r} for {trial.params}; it must return a number, or None "
-            "if the experiment failed"
+            f"the function returned {value!r} for {trial.params}; it must return "
+            f"{_wanted(optimizer)}, or None if the experiment failed"
         ) from error
+
+
+def _record(optimizer: Optimizer, trial: Trial, value: Any) -> Trial:
+    """Tells what the function returned; without a single finite number it failed."""
+    if isinstance(value, Mapping):
+        numbers = {name: number_in(v, name) for name, v in value.items() if v is not None}
+        value = {name: v for name, v in numbers.items() if math.isfinite(v)}
+        if not value:
+            return optimizer.fail(trial, f"returned {numbers}")
+    elif value is None or not math.isfinite(number_in(value)):
+        return optimizer.fail(trial, f"returned {value}")
+    return optimizer.tell(trial, value)
+
+
+def _wanted(optimizer: Optimizer) -> str:
+    names = optimizer.outputs.names
+    return "a number" if len(names) == 1 else f"a dict of {', '.join(names)}"
 
 
 def _check_calls(fun: Any, catch: Any, callbacks: Any) -> None:

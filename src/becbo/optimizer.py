@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, overload
 
 import numpy as np
 
-from becbo.data import dataset, given_up, pending_points, sign
-from becbo.errors import InvalidInput, reason_text
-from becbo.proposers import Models, Proposal, Proposer, build, describe, region_of
+from becbo.checks import whole_number
+from becbo.data import dataset, given_up, pending_points
+from becbo.errors import InvalidInput
+from becbo.methods import build
+from becbo.models.base import Models
+from becbo.outputs import Output, Outputs
+from becbo.pareto import nondominated
+from becbo.proposers.base import Proposal, region_of
 from becbo.search.candidates import space_filling
 from becbo.search.choice import REPEAT, choose
 from becbo.search.goal import INDIFFERENT
+from becbo.settings import Settings
 from becbo.space import Array, Space
 from becbo.threads import one_thread
-from becbo.trial import Outcome, Prediction, Trial
+from becbo.trial import Outcome, Prediction, Result, Trial
 
 INITIAL = "initial design"
 # Streams of random numbers drawn from one seed.
 _DESIGN, _FIT, _SEARCH = range(3)
-_REMEDY = "use fail(trial), or failed=True, if it failed"
+_UNKNOWN = Prediction({}, 0.5, (0.0, 1.0))
 
 
 class Optimizer:
@@ -32,43 +37,36 @@ class Optimizer:
 
     Args:
         space: what can be set.
-        direction: "minimize" or "maximize".
-        method: a name from `becbo.METHODS`, or a proposer of your own.
-        seed: same seed and same history, same proposal. None draws one; see `.seed`.
-        n_initial: how many experiments are spread over the space before the models take over.
-        noisy: whether repeating an experiment gives a different value. A proposer of your own has
-            been told already.
-        risk: the largest chance of failure that a proposal may have, as far as the models know,
-            between 0 and 1. None leaves it to the method, which for `edge` means about one half.
+        outputs: what experiments return: "minimize" or "maximize" for a single number, or a list
+            of `Objective`, `Limit` and `Recorded`.
         trials: a history to continue from, such as `other.trials`.
+        **settings: method, seed, n_initial, noisy, risk: see `Settings`.
+
+    Raises:
+        InvalidInput: if an argument cannot be used, or the method cannot handle the outputs.
+
+    Example:
+        >>> opt = Optimizer(Space([Real("x", 0, 1)]), "minimize", seed=0)
+        >>> trial = opt.tell(opt.ask(), 3.2)
     """
 
     def __init__(
         self,
         space: Space,
-        direction: str = "minimize",
-        method: str | Proposer = "edge",
-        seed: int | None = None,
-        n_initial: int = 10,
-        noisy: bool = False,
-        risk: float | None = None,
+        outputs: str | Output | Sequence[Output] | Outputs = "minimize",
+        *,
         trials: Sequence[Trial] = (),
+        **settings: Any,
     ) -> None:
         if not isinstance(space, Space):
             raise InvalidInput(f"space must be a becbo.Space, got {space!r}")
-        if direction not in ("minimize", "maximize"):
-            raise InvalidInput(f"direction {direction!r} must be 'minimize' or 'maximize'")
-        if seed is None:
-            seed = int(np.random.SeedSequence().generate_state(1)[0])
-        self.space = space
-        self.direction = direction
-        self.seed = whole_number("seed", seed, at_least=0)
-        self.n_initial = whole_number("n_initial", n_initial)
-        self.noisy = noisy
-        self.proposal: Proposal | None = None  # how the last model-based ask was answered
-        self._proposer = build(method, noisy, n_initial=n_initial, risk=risk)
         if not isinstance(trials, Sequence):
             raise InvalidInput(f"trials {trials!r} must be those of an optimizer, in order")
+        self.space = space
+        self.outputs = Outputs.of(outputs)
+        self.settings = Settings(**settings)
+        self.proposal: Proposal | None = None  # how the last model-based ask was answered
+        self._proposer = build(self.settings, self.outputs)
         self._trials: list[Trial] = []
         self._models: Models | None = None  # of the present history, if needed so far
         for trial in trials:
@@ -85,11 +83,32 @@ class Optimizer:
         return tuple(_copy(t) for t in self._trials if t.outcome is Outcome.PENDING)
 
     @property
+    def front(self) -> tuple[Trial, ...]:
+        """The acceptable trials that no other beats, by number.
+
+        A trial is acceptable if it worked, keeps every limit that was measured and has a value for
+        every objective. With one objective the front is the best trial. Noisy values count as they
+        were measured.
+        """
+        acceptable = [t for t in self._trials if self._is_acceptable(t)]
+        if not acceptable:
+            return ()
+        objectives = self.outputs.objectives
+        costs = [[-o.gain(t.values[o.name] or 0.0) for o in objectives] for t in acceptable]
+        on_front = nondominated(np.array(costs))
+        return tuple(_copy(t) for t, on in zip(acceptable, on_front, strict=True) if on)
+
+    @property
     def best(self) -> Trial | None:
-        """The best trial that worked, or None; of noisy values, the luckiest one."""
-        worked = [_copy(t) for t in self._trials if t.outcome is Outcome.OK]
-        factor = sign(self.direction)
-        return max(worked, key=lambda t: factor * (t.value or 0.0), default=None)
+        """The best acceptable trial of one objective, or None; of noisy values, the luckiest one.
+
+        Raises:
+            InvalidInput: with several objectives, which have a `front` instead.
+        """
+        if len(self.outputs.objectives) > 1:
+            names = ", ".join(objective.name for objective in self.outputs.objectives)
+            raise InvalidInput(f"there is no best of several objectives ({names}); see `front`")
+        return next(iter(self.front), None)
 
     @overload
     def ask(self) -> Trial: ...
@@ -109,39 +128,97 @@ class Optimizer:
             asked += more(q - len(asked))
         return asked
 
-    def tell(self, trial: Trial | int, value: float) -> Trial:
-        """Records that the experiment worked and what it returned."""
-        return self._finish(trial, outcome=Outcome.OK, value=finite_value(value), reason=None)
+    def tell(self, trial: Trial | int, value: float | Mapping[str, float | None]) -> Trial:
+        """Records that the experiment worked and what it returned.
 
-    def fail(self, trial: Trial | int, reason: str | None = None) -> Trial:
+        Args:
+            trial: what was asked for, or its number.
+            value: a number, or a mapping of the names of outputs to numbers. An output that is
+                left out was not measured.
+
+        Returns:
+            The trial as it is now.
+
+        Raises:
+            InvalidInput: if the trial is unknown or finished, or a value cannot be used.
+        """
+        return self._finish(trial, self._worked(value))
+
+    def fail(
+        self,
+        trial: Trial | int,
+        reason: str | None = None,
+        measured: Mapping[str, float | None] | None = None,
+    ) -> Trial:
         """Records that the experiment failed: this design does not work.
 
-        Failures for different reasons are different limits to `edge`, which learns each by itself:
-        use the same words for the same cause. Commas separate several, which are taken to be all
-        there are.
+        Failures for different reasons are different constraints to `edge`, which learns each by
+        itself: use the same words for the same cause. A reason that is the name of a limit says
+        that its value was beyond the limit.
+
+        Args:
+            trial: what was asked for, or its number.
+            reason: why. Commas separate several reasons, which are taken to be all there are.
+            measured: the outputs that were measured all the same.
+
+        Returns:
+            The trial as it is now.
+
+        Raises:
+            InvalidInput: if the trial is unknown or finished, or an argument cannot be used.
         """
-        return self._finish(trial, outcome=Outcome.FAILED, value=None, reason=_checked(reason))
+        return self._finish(trial, Result.failed(reason, self.outputs.values(measured or {})))
 
     def lose(self, trial: Trial | int, reason: str | None = None) -> Trial:
-        """Records that the experiment was lost, which says nothing about the design."""
-        return self._finish(trial, outcome=Outcome.LOST, value=None, reason=_checked(reason))
+        """Records that the experiment was lost, which says nothing about the design.
+
+        Args:
+            trial: what was asked for, or its number.
+            reason: why.
+
+        Returns:
+            The trial as it is now.
+
+        Raises:
+            InvalidInput: if the trial is unknown or finished.
+        """
+        return self._finish(trial, Result.lost(reason))
 
     def add(
-        self, params: Mapping[str, Any], value: float | None = None, failed: bool | str = False
+        self,
+        params: Mapping[str, Any],
+        value: float | Mapping[str, float | None] | None = None,
+        failed: bool | str = False,
+        measured: Mapping[str, float | None] | None = None,
     ) -> Trial:
         """Records an experiment that was not proposed here.
 
-        Give `value`, or `failed=True` or `failed="the reason"`. Known constraints need not
-        hold: they restrict proposals, not what has been done.
+        Known constraints need not hold: they restrict proposals, not what has been done.
+
+        Args:
+            params: what was set.
+            value: what it returned, as in `tell`.
+            failed: True, or the reason, if it failed; then without a value.
+            measured: what was measured although it failed.
+
+        Returns:
+            The trial.
+
+        Raises:
+            InvalidInput: if an argument cannot be used.
         """
         if (value is None) == (not failed):
             raise InvalidInput(
                 f"add(value={value!r}, failed={failed!r}): give either a value or failed=True"
             )
-        trial = Trial(len(self._trials), dict(self.space.validate(params)))
+        if value is not None and measured is not None:
+            raise InvalidInput(f"measured {measured!r} goes with failed; put it into the value")
         if value is not None:
-            return self._append(replace(trial, outcome=Outcome.OK, value=finite_value(value)))
-        return self._append(replace(trial, outcome=Outcome.FAILED, reason=reason_in(failed)))
+            result = self._worked(value)
+        else:
+            reason = None if isinstance(failed, bool | np.bool_) else failed
+            result = Result.failed(reason, self.outputs.values(measured or {}))
+        return self._append(Trial(len(self._trials), dict(self.space.validate(params)), result))
 
     @overload
     def predict(self, params: Mapping[str, Any]) -> Prediction: ...
@@ -150,25 +227,34 @@ class Optimizer:
     def predict(
         self, params: Mapping[str, Any] | Sequence[Mapping[str, Any]]
     ) -> Prediction | list[Prediction]:
-        """What the models say about a design, or about each of a list of designs."""
+        """What the models say about a design, or about each of a list of designs.
+
+        Args:
+            params: a design, or a list of them.
+
+        Returns:
+            An estimate of every output that was measured and the chance to be acceptable, for
+            each design.
+
+        Raises:
+            InvalidInput: if a design is not one of the space.
+        """
         if isinstance(params, Mapping):
             return self.predict([params])[0]
         X = self.space.encode([self.space.validate(p) for p in params])
         models = self.models()
-        if models is None:
-            return [Prediction(None, None, 0.5, (0.0, 1.0))] * len(X)
-        return [self._in_user_units(p) for p in describe(models, X)]
+        return [_UNKNOWN] * len(X) if models is None else models.describe(X)
 
     def models(self) -> Models | None:
         """The models behind `predict`, for many points of the unit cube at once.
 
-        They see what `space.encode` returns, and values to be maximised. None while no experiment
-        has been answered.
+        They see what `space.encode` returns, and outputs as `Output.orient` turns them. None while
+        no experiment has been answered.
         """
-        data = dataset(self._trials, self.space, self.direction)
+        data = dataset(self._trials, self.space, self.outputs)
         if self._models is None and len(data.X):
             with one_thread():
-                rng = np.random.default_rng((self.seed, _FIT, len(data.X)))
+                rng = self._rng(_FIT, len(data.X))
                 self._models = self._proposer.fit(data, rng)
         return self._models
 
@@ -178,12 +264,12 @@ class Optimizer:
         Without a single answer there is nothing to model: the design goes on.
         """
         n_known = len(self._answered) + len(self.pending)
-        wanted = min(q, self.n_initial - n_known) if self._answered else q
+        wanted = min(q, self.settings.n_initial - n_known) if self._answered else q
         if wanted < 1:
             return []
         region = region_of(self.space, self._taken())
-        n_points = max(self.n_initial, n_known + wanted)
-        design = space_filling(region, n_points, np.random.default_rng((self.seed, _DESIGN)))
+        n_points = max(self.settings.n_initial, n_known + wanted)
+        design = space_filling(region, n_points, self._rng(_DESIGN))
         if not len(design):
             raise InvalidInput(
                 "no design that satisfies the known constraints was found among thousands; "
@@ -198,9 +284,9 @@ class Optimizer:
         """Any new designs, or repeats: the initial design is used up, nothing is known yet."""
         asked = []
         for _ in range(q):
-            rng = self._rng(_DESIGN)
+            rng = self._rng(_DESIGN, len(self._trials))
             region = region_of(self.space, self._taken())
-            pool = space_filling(region, self.n_initial, rng)
+            pool = space_filling(region, self.settings.n_initial, rng)
             found = choose(pool, [INITIAL] * len(pool), INDIFFERENT, region, rng)
             params = self.space.decode(found.x[None])[0]
             origin = REPEAT if found.winner == REPEAT else INITIAL
@@ -209,11 +295,12 @@ class Optimizer:
         return asked
 
     def _ask_models(self, q: int) -> list[Trial]:
-        data = dataset(self._trials, self.space, self.direction)
+        data = dataset(self._trials, self.space, self.outputs)
         pending = pending_points(self._trials, self.space)
         region = region_of(self.space, self._taken())
+        rng = self._rng(_SEARCH, len(self._trials))
         with one_thread():
-            self.proposal = self._proposer.propose(data, region, pending, q, self._rng(_SEARCH))
+            self.proposal = self._proposer.propose(data, region, pending, q, rng)
         rows = zip(
             self.space.decode(self.proposal.X),
             self.proposal.found,
@@ -225,7 +312,7 @@ class Optimizer:
                 Trial(
                     len(self._trials),
                     params,
-                    believed=self._in_user_units(believed),
+                    believed=believed,
                     origin=found.winner,
                     note=found.fallback,
                 )
@@ -238,19 +325,29 @@ class Optimizer:
         """Trials that say something about their designs."""
         return [t for t in self._trials if t.outcome.is_answer]
 
-    def _rng(self, stream: int) -> np.random.Generator:
-        """Random numbers for the next trial."""
-        return np.random.default_rng((self.seed, stream, len(self._trials)))
+    def _rng(self, *stream: int) -> np.random.Generator:
+        """Random numbers of a stream: the same for the same seed and history."""
+        seed = self.settings.seed
+        assert seed is not None, "settings draw one"
+        return np.random.default_rng((seed, *stream))
 
     def _taken(self) -> Array:  # (k, d)
         """Designs evaluated, pending or given up; a lost one may be proposed again."""
         kept = [t.params for t in self._trials if t.outcome is not Outcome.LOST]
         return np.vstack([self.space.encode(kept), given_up(self._trials, self.space)])
 
-    def _in_user_units(self, prediction: Prediction) -> Prediction:
-        if prediction.mean is None:
-            return prediction
-        return replace(prediction, mean=sign(self.direction) * prediction.mean)
+    def _is_acceptable(self, trial: Trial) -> bool:
+        objectives = (trial.values.get(objective.name) for objective in self.outputs.objectives)
+        return trial.is_feasible and None not in objectives and self.outputs.are_kept(trial.values)
+
+    def _worked(self, value: Any) -> Result:
+        values = self.outputs.values(value)
+        if all(number is None for number in values.values()):
+            raise InvalidInput(
+                f"value {value!r}: an experiment that worked has a value of at least one of "
+                f"{', '.join(values)}; use fail(trial), or failed=True, if it failed"
+            )
+        return Result.ok(values)
 
     def _append(self, trial: Trial) -> Trial:
         if not isinstance(trial, Trial) or not isinstance(trial.outcome, Outcome):
@@ -262,18 +359,18 @@ class Optimizer:
                 f"trial number {trial.number} cannot follow {len(self._trials)} trials; "
                 "give the trials of one optimizer in order"
             )
-        if (trial.outcome is Outcome.OK) != (trial.value is not None):
-            raise InvalidInput(f"{trial} is {trial.outcome.value} with value {trial.value}")
-        if trial.value is not None:
-            finite_value(trial.value)
-        _checked(trial.reason)
-        trial = replace(trial, params=self.space.validate(trial.params))
+        result = trial.result
+        if trial.outcome is Outcome.OK:
+            result = self._worked(trial.values)
+        elif trial.outcome is Outcome.FAILED:
+            result = replace(result, values=self.outputs.values(trial.values))
+        trial = replace(trial, params=self.space.validate(trial.params), result=result)
         self._trials.append(trial)
         if trial.outcome.is_answer:
             self._models = None
         return _copy(trial)
 
-    def _finish(self, trial: Trial | int, **changes: Any) -> Trial:
+    def _finish(self, trial: Trial | int, result: Result) -> Trial:
         number = trial.number if isinstance(trial, Trial) else trial
         if not isinstance(number, int | np.integer) or not 0 <= number < len(self._trials):
             raise InvalidInput(
@@ -284,8 +381,8 @@ class Optimizer:
             raise InvalidInput(f"trial {number} has params {known.params}, not {trial.params}")
         if known.outcome not in (Outcome.PENDING, Outcome.LOST):
             raise InvalidInput(f"trial {number} is finished already: {known.outcome.value}")
-        self._trials[number] = replace(known, **changes)
-        if self._trials[number].outcome.is_answer:
+        self._trials[number] = replace(known, result=result)
+        if result.outcome.is_answer:
             self._models = None
         return _copy(self._trials[number])
 
@@ -293,40 +390,6 @@ class Optimizer:
 def _copy(trial: Trial) -> Trial:
     """The trial with params of its own, so that a caller who changes them changes nothing here."""
     return replace(trial, params=dict(trial.params))
-
-
-def whole_number(what: str, value: Any, at_least: int = 1) -> int:
-    """`value` as an int, or an error that names it."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
-        raise InvalidInput(f"{what} {value!r} must be a whole number of at least {at_least}")
-    return int(value)
-
-
-def number_in(value: Any) -> float:
-    """What an experiment returned as a float, which may be NaN, or an error that names it."""
-    try:
-        if isinstance(value, bool | np.bool_ | str | bytes):
-            raise TypeError("float would take True and the text '3' for numbers")
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidInput(f"value {value!r} is not a number; {_REMEDY}") from None
-
-
-def finite_value(value: Any) -> float:
-    """What an experiment returned as a float, or an error that names it."""
-    number = number_in(value)
-    if not math.isfinite(number):
-        raise InvalidInput(f"value {value!r} is not finite; {_REMEDY}")
-    return number
-
-
-def reason_in(flag: Any) -> str | None:
-    """The reason in an argument, such as `failed`, that is either true or a reason."""
-    return None if isinstance(flag, bool | np.bool_) else reason_text(flag)
-
-
-def _checked(reason: Any) -> str | None:
-    return None if reason is None else reason_text(reason)
 
 
 def _distinct(X: Array) -> Array:

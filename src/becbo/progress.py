@@ -38,10 +38,18 @@ class ProgressBar:
     def __call__(self, optimizer: Optimizer, trial: Trial) -> None:
         """Shows the state after one more experiment."""
         n_failed = sum(t.outcome is Outcome.FAILED for t in optimizer.trials)
-        best = optimizer.best
-        self.advance(n_failed, None if best is None else best.value)
+        self.advance(n_failed, _found(optimizer))
 
-    def advance(self, n_failed: int, best: float | None) -> None:
+    def advance(self, n_failed: int, found: str) -> None:
         """One more experiment is done."""
-        found = "nothing has worked yet" if best is None else f"best {best:.6g}"
         self._progress.update(self._task, advance=1, state=f"{n_failed} failed, {found}")
+
+
+def _found(optimizer: Optimizer) -> str:
+    """The best value, or the size of the front, in words."""
+    front, objectives = optimizer.front, optimizer.outputs.objectives
+    if not front:
+        return "nothing acceptable yet"
+    if len(objectives) > 1:
+        return f"front of {len(front)}"
+    return f"best {front[0].values[objectives[0].name]:.6g}"

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import Any, TypeVar
+
+from becbo.errors import InvalidInput
+from becbo.reasons import NO_REASONS, Reasons
 
 MAX_LOSSES = 4  # experiments lost with one design before it is given up
+
+T = TypeVar("T")
 
 
 class Outcome(enum.Enum):
     """How an experiment ended."""
 
     PENDING = "pending"  # proposed, no answer yet
-    OK = "ok"  # it worked and returned a value
-    FAILED = "failed"  # this design does not work: no value exists
+    OK = "ok"  # it worked
+    FAILED = "failed"  # this design does not work
     LOST = "lost"  # power cut, crashed worker: says nothing about the design
 
     @property
@@ -25,45 +30,185 @@ class Outcome(enum.Enum):
 
 
 @dataclass(frozen=True)
+class Result:
+    """What came of an experiment.
+
+    Attributes:
+        outcome: how it ended.
+        values: for every output what was measured, or None. Also of a failed experiment.
+        reasons: why it failed or was lost, if somebody said so.
+    """
+
+    outcome: Outcome
+    values: Mapping[str, float | None] = field(default_factory=dict)
+    reasons: Reasons = NO_REASONS
+
+    @classmethod
+    def ok(cls, values: Mapping[str, float | None]) -> Result:
+        """The experiment worked."""
+        return cls(Outcome.OK, values)
+
+    @classmethod
+    def failed(
+        cls,
+        reasons: str | BaseException | Reasons | None = None,
+        measured: Mapping[str, float | None] | None = None,
+    ) -> Result:
+        """The design does not work; something may have been measured all the same."""
+        return cls(Outcome.FAILED, measured or {}, Reasons.parse(reasons))
+
+    @classmethod
+    def lost(cls, reasons: str | BaseException | Reasons | None = None) -> Result:
+        """The experiment says nothing about the design."""
+        return cls(Outcome.LOST, {}, Reasons.parse(reasons))
+
+    @property
+    def value(self) -> float | None:
+        """The value of the only output; None if it was not measured.
+
+        Raises:
+            InvalidInput: if there are several outputs; see `values`.
+        """
+        return _only(self.values, "values")
+
+    @property
+    def reason(self) -> str | None:
+        """Why it failed or was lost, in the user's words; None if nobody said."""
+        return self.reasons.text or None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for a file; `from_dict` makes the same result of it."""
+        values = dict(self.values)
+        return {"outcome": self.outcome.value, "values": values, "reason": self.reason}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Result:
+        """The result that `to_dict` described."""
+        reasons = Reasons.parse(data["reason"])
+        return cls(Outcome(data["outcome"]), dict(data["values"]), reasons)
+
+
+PENDING = Result(Outcome.PENDING)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A predicted number: mean and standard deviation, in the user's units."""
+
+    mean: float
+    std: float
+
+
+@dataclass(frozen=True)
 class Prediction:
     """What the models say about one design.
 
-    `mean` and `std` describe the objective in the user's units and are None while no
-    experiment has worked. `band` is the one-sigma range around `p_feasible`.
+    Attributes:
+        outputs: an estimate for every output that was measured at least once, by name.
+        p_feasible: the chance that the design works and keeps every limit.
+        band: the one-sigma range around `p_feasible`.
     """
 
-    mean: float | None
-    std: float | None
+    outputs: Mapping[str, Estimate]
     p_feasible: float
     band: tuple[float, float]
+
+    @property
+    def mean(self) -> float | None:
+        """The mean of the only output; None while nothing was measured."""
+        estimate = _only(self.outputs, "outputs")
+        return None if estimate is None else estimate.mean
+
+    @property
+    def std(self) -> float | None:
+        """The standard deviation of the only output; None while nothing was measured."""
+        estimate = _only(self.outputs, "outputs")
+        return None if estimate is None else estimate.std
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for a file; `from_dict` makes the same prediction of it."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Prediction:
+        """The prediction that `to_dict` described."""
+        outputs = {name: Estimate(**estimate) for name, estimate in data["outputs"].items()}
+        return cls(outputs, data["p_feasible"], tuple(data["band"]))
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One experiment. Immutable: the optimizer replaces it when the outcome is known."""
+    """One experiment. Immutable: the optimizer replaces it when the result is known.
+
+    Attributes:
+        number: counts from 0.
+        params: what was set.
+        result: what came of it.
+        believed: what the models said before it ran.
+        origin: how the design was chosen.
+        note: anything unusual about that choice, such as a fallback.
+    """
 
     number: int
     params: dict[str, Any]
-    outcome: Outcome = Outcome.PENDING
-    value: float | None = None
-    reason: str | None = None  # of a failure, in the user's words
-    believed: Prediction | None = None  # before the experiment ran
-    origin: str = "user"  # how the design was chosen
-    note: str | None = None  # anything unusual about that choice, such as a fallback
+    result: Result = PENDING
+    believed: Prediction | None = None
+    origin: str = "user"
+    note: str | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, for a file; `from_dict` makes the same trial of it."""
-        return {**asdict(self), "outcome": self.outcome.value}
+    @property
+    def outcome(self) -> Outcome:
+        """How it ended."""
+        return self.result.outcome
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Trial:
-        """The trial that `to_dict` described."""
-        believed = data["believed"]
-        if believed is not None:  # JSON knows no tuples
-            believed = Prediction(**{**believed, "band": tuple(believed["band"])})
-        return cls(**{**data, "outcome": Outcome(data["outcome"]), "believed": believed})
+    @property
+    def values(self) -> Mapping[str, float | None]:
+        """For every output what was measured, or None."""
+        return self.result.values
+
+    @property
+    def value(self) -> float | None:
+        """The value of the only output; see `Result.value`."""
+        return self.result.value
+
+    @property
+    def reason(self) -> str | None:
+        """Why it failed or was lost, in the user's words; None if nobody said."""
+        return self.result.reason
 
     @property
     def is_feasible(self) -> bool:
         """Whether the experiment worked."""
         return self.outcome is Outcome.OK
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for a file; `from_dict` makes the same trial of it."""
+        return {
+            "number": self.number,
+            "params": dict(self.params),
+            "result": self.result.to_dict(),
+            "believed": None if self.believed is None else self.believed.to_dict(),
+            "origin": self.origin,
+            "note": self.note,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Trial:
+        """The trial that `to_dict` described."""
+        believed = data["believed"]
+        return cls(
+            **{
+                **data,
+                "result": Result.from_dict(data["result"]),
+                "believed": None if believed is None else Prediction.from_dict(believed),
+            }
+        )
+
+
+def _only(mapping: Mapping[str, T], what: str) -> T | None:
+    """The only value of a mapping, None if it is empty, an error if there are several."""
+    if len(mapping) > 1:
+        raise InvalidInput(
+            f"there are several outputs: use {what}[name] with one of {', '.join(mapping)}"
+        )
+    return next(iter(mapping.values()), None)

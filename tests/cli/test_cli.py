@@ -116,7 +116,7 @@ def test_ctrl_c_still_reports(
         raise KeyboardInterrupt
 
     stopped = replace(get("lsq"), objective_formula=objective)
-    monkeypatch.setattr("becbo.cli.demo.get", lambda name: stopped)
+    monkeypatch.setattr("becbo.cli.demo.get_single", lambda name: stopped)
     done = becbo("demo")
     assert done.code == 130
     assert "Stopped early" in done.out
@@ -127,7 +127,7 @@ def test_ctrl_c_still_reports(
 def test_nothing_worked(becbo: Callable[..., Done], monkeypatch: pytest.MonkeyPatch) -> None:
     lsq = get("lsq")
     hopeless = replace(lsq, slack_formulas=lambda X: {"never": -1.0 - X[:, 0]})
-    monkeypatch.setattr("becbo.cli.demo.get", lambda name: hopeless)
+    monkeypatch.setattr("becbo.cli.demo.get_single", lambda name: hopeless)
     done = becbo("demo", "--evaluations", "3")
     assert done.code == 0
     assert "None of the 3 designs worked" in done.out

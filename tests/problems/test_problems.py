@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from becbo.errors import Infeasible, InvalidInput
-from becbo.problems import PAPER, PROBLEMS, TUNING, Problem, get, variants
+from becbo.problems import PAPER, PARETO, PARETO_TUNING, PROBLEMS, TUNING, Problem, get, variants
 from becbo.space import Real
+
+SINGLE = [name for name in PROBLEMS if name not in {*PARETO, *PARETO_TUNING}]
 
 
 def test_every_problem_by_name():
@@ -59,7 +61,7 @@ def test_unknown_variant():
         get("ackley_scbo_7d", variant="code")
 
 
-@pytest.mark.parametrize("p", PROBLEMS.values(), ids=lambda p: p.name)
+@pytest.mark.parametrize("p", [get(name) for name in SINGLE], ids=lambda p: p.name)
 def test_shape_of_a_problem(p):
     assert isinstance(p, Problem)
     assert p.dim == len(p.space.names) == len(p.optimizers[0])
@@ -104,7 +106,7 @@ def test_failure_names_the_constraints():
         p(thin)
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("name", SINGLE)
 def test_names_of_constraints_can_be_listed(name):
     assert not any(set(constraint) & set(",;:") for constraint in get(name).constraints)
 

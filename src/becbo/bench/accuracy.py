@@ -76,7 +76,7 @@ def balanced_accuracy(record: Record, n: int) -> float:
     points = probes(problem_of(record))
     _, models = fit(record, n)
     with one_thread():
-        score = models.classifier.score(points.U)[0]
+        score = models.feasibility.score(points.U)[0]
     return mean_class_accuracy(score >= 0, points.feasible)
 
 

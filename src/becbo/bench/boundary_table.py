@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.optimize import differential_evolution, minimize
 
 from becbo.bench.table import Table
-from becbo.problems import PAPER, Problem, get
+from becbo.problems import PAPER, Problem, get_single
 
 Array = NDArray[np.float64]
 
@@ -77,7 +77,7 @@ class Row:
 
 def rows(problems: Iterable[str] = PAPER, seed: int = 0) -> list[Row]:
     """One row per problem; some seconds each."""
-    return [_row(get(name), seed) for name in problems]
+    return [_row(get_single(name), seed) for name in problems]
 
 
 def boundary_table(problems: Iterable[str] = PAPER, seed: int = 0) -> Table:

@@ -12,7 +12,7 @@ from becbo.bench.accuracy import balanced_accuracy
 from becbo.bench.plan import Run
 from becbo.bench.records import Record
 from becbo.bench.replay import GRID, Array, snapshot
-from becbo.problems import get
+from becbo.problems import get_single
 
 if TYPE_CHECKING:
     from becbo.plots.landscape import Landscape
@@ -52,7 +52,7 @@ class Cases:
 
 def random_record(problem: str, method: str, seed: int, n: int) -> Record:
     """n random designs, as if a method had tried them."""
-    p = get(problem)
+    p = get_single(problem)
     X = p.from_unit(np.random.default_rng(seed).random((n, p.dim)))
     y = np.where(p.feasible(X), p.objective(X), np.nan)
     run = Run(problem, method, method, {}, seed, n, "honest")

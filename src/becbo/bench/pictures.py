@@ -17,7 +17,7 @@ from becbo.plots.models import (
     stages_figure,
     truths_figure,
 )
-from becbo.problems import PAPER, get
+from becbo.problems import PAPER, get_single
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,7 +44,7 @@ def picture_blocks(section: Section, curves: Mapping[Key, Curve], draw: Draw) ->
 
 def _samples(section: Section, draw: Draw) -> Iterator[str]:
     for problem in section.problems:
-        if get(problem).dim != 2:
+        if get_single(problem).dim != 2:
             continue
         runs = [section.of(problem, label) for label in SHOWN_METHODS]
         firsts = [group[0] for group in runs if group and len(group[0].y) >= SHOWN[0]]
@@ -54,7 +54,7 @@ def _samples(section: Section, draw: Draw) -> Iterator[str]:
         yield draw(
             f"{section.name}-samples-{problem}",
             samples_figure(
-                truth(get(problem)),
+                truth(get_single(problem)),
                 rows,
                 **_axes(problem),
                 title=f"Designs tried on {problem}, and what each method believes",
@@ -72,7 +72,7 @@ def _stages(section: Section, draw: Draw) -> Iterator[str]:
             yield draw(
                 f"{section.name}-stages-{label}",
                 stages_figure(
-                    truth(get("lsq")),
+                    truth(get_single("lsq")),
                     [snapshot(runs[0], n) for n in stages],
                     **_axes("lsq"),
                     title=f"A run of {label} on lsq",
@@ -119,11 +119,11 @@ def _boundary() -> Iterator[str]:
 
 
 def _landscapes(section: Section, draw: Draw) -> Iterator[str]:
-    plane = [problem for problem in section.problems if get(problem).dim == 2]
+    plane = [problem for problem in section.problems if get_single(problem).dim == 2]
     yield draw(
         f"{section.name}-landscapes",
         truths_figure(
-            [truth(get(problem)) for problem in plane],
+            [truth(get_single(problem)) for problem in plane],
             **_axes(plane[0]),
             title="The optimum moved away from the edge",
         ),
@@ -132,4 +132,4 @@ def _landscapes(section: Section, draw: Draw) -> Iterator[str]:
 
 
 def _axes(problem: str) -> dict[str, str]:
-    return dict(zip(("x_label", "y_label"), get(problem).space.names, strict=True))
+    return dict(zip(("x_label", "y_label"), get_single(problem).space.names, strict=True))

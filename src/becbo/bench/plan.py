@@ -8,6 +8,7 @@ from typing import Any
 
 from becbo.errors import InvalidInput
 from becbo.problems import PAPER, TUNING, get
+from becbo.settings import Settings
 
 N_INITIAL = 10  # evaluations of the initial design, in the paper and here
 
@@ -255,9 +256,9 @@ def make_plan(
 
 def check(variant: Variant) -> None:
     """Refuse a method or option that does not exist, before anything runs."""
-    from becbo.proposers import build
+    from becbo.methods import build
 
-    build(variant.method, **variant.options)
+    build(Settings(method=variant.method), **variant.options)
 
 
 def _suite(name: str) -> Suite:

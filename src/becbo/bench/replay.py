@@ -12,16 +12,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from becbo.bench.plan import N_INITIAL
 from becbo.bench.records import Record
 from becbo.bench.summary import values
-from becbo.data import Dataset, sign
-from becbo.problems import Problem, get
-from becbo.proposers import Models, Proposer, build
+from becbo.data import dataset
+from becbo.methods import build
+from becbo.models.base import Models
+from becbo.outputs import Outputs
+from becbo.problems import Problem, get_single
+from becbo.proposers.base import Proposer
 from becbo.proposers.boundary import Boundary
+from becbo.settings import Settings
 from becbo.threads import one_thread
+from becbo.trial import Result, Trial
 
 if TYPE_CHECKING:
     from becbo.plots.landscape import Landscape
@@ -30,6 +34,7 @@ Array = NDArray[np.float64]
 
 GRID = 121  # points per side of a landscape
 _N_DRAWS = 64  # of a band, to see all there are
+_OUTPUTS = Outputs.of("minimize")
 
 
 @dataclass(frozen=True)
@@ -44,22 +49,28 @@ class Beliefs:
 def fit(record: Record, n: int) -> tuple[Proposer, Models]:
     """The method of a run, and its models of the first n evaluations."""
     run, space = record.run, problem_of(record).space
-    proposer = build(run.method, budget=run.budget, n_initial=N_INITIAL, **run.options)
-    params = [dict(zip(space.names, row, strict=True)) for row in record.x[:n]]
-    data = Dataset(space.encode(params), sign("minimize") * values(record)[:n])
+    settings = Settings(method=run.method, n_initial=N_INITIAL)
+    proposer = build(settings, budget=run.budget, **run.options)
+    trials = [
+        Trial(i, dict(zip(space.names, x, strict=True)), _result(y))
+        for i, (x, y) in enumerate(zip(record.x[:n], record.y[:n], strict=True))
+    ]
+    data = dataset(trials, space, _OUTPUTS)
     with one_thread():
         return proposer, proposer.fit(data, np.random.default_rng((run.seed, n)))
+
+
+def _result(value: float | None) -> Result:
+    return Result.failed() if value is None else Result.ok({"value": value})
 
 
 def beliefs(record: Record, n: int, U: Array) -> Beliefs:  # (m, d)
     """What the method said after n evaluations about points of the unit cube."""
     proposer, models = fit(record, n)
     with one_thread():
-        objective = None
-        if models.regressor is not None:
-            objective = sign("minimize") * models.regressor.predict(U)[0]
-        p_feasible = ndtr(models.classifier.score(U)[0])
-        return Beliefs(objective, p_feasible, _bound(proposer, models, U))
+        regressor = models.objectives[0]
+        objective = None if regressor is None else -regressor.predict(U)[0]
+        return Beliefs(objective, models.chance(U), _bound(proposer, models, U))
 
 
 def _bound(proposer: Proposer, models: Models, U: Array) -> Array | None:  # (m, d) -> (m,)
@@ -68,12 +79,12 @@ def _bound(proposer: Proposer, models: Models, U: Array) -> Array | None:  # (m,
         return None
     rng = np.random.default_rng(0)
     bands = {proposer.band.draw(U.shape[1], rng) for _ in range(_N_DRAWS)}
-    return np.asarray(np.max([band.slack(models.classifier, U) for band in bands], axis=0))
+    return np.asarray(np.max([band.slack(models.feasibility, U) for band in bands], axis=0))
 
 
 def problem_of(record: Record) -> Problem:
     """The problem of a run, in the variant that was run."""
-    return get(record.run.problem, record.variant)
+    return get_single(record.run.problem, record.variant)
 
 
 def truth(problem: Problem, n_grid: int = GRID) -> Landscape:

@@ -41,7 +41,7 @@ from becbo.plots.comparison import (
     profiles_figure,
     ranks_figure,
 )
-from becbo.problems import get
+from becbo.problems import get_single
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -218,7 +218,7 @@ def _panel(
     return Panel(
         problem,
         {label: curves(section, problem, label) for label in labels},
-        get(problem).optimum if optimum else None,
+        get_single(problem).optimum if optimum else None,
     )
 
 
@@ -232,7 +232,7 @@ def _feasible_bars(section: Section) -> Figure:
         section.problems,
         title=f"Proposals that worked ({section.name})",
         value_label="share that worked",
-        references=[get(problem).feasibility_ratio for problem in section.problems],
+        references=[get_single(problem).feasibility_ratio for problem in section.problems],
         reference_label="random designs",
     )
 

@@ -21,9 +21,11 @@ from becbo import Infeasible, InvalidInput, Optimizer
 from becbo.bench.plan import N_INITIAL, Run
 from becbo.bench.records import Record, Searches
 from becbo.errors import BecboError
-from becbo.problems import Problem, get
-from becbo.proposers import Proposal, Proposer, build
+from becbo.methods import build
+from becbo.problems import Problem, get_single
+from becbo.proposers.base import Proposal, Proposer
 from becbo.search.candidates import sobol
+from becbo.settings import Settings
 from becbo.threads import one_thread
 
 _DESIGN = 10  # the stream of random numbers that initial designs are drawn from
@@ -70,7 +72,7 @@ def execute(run: Run, proposer: Proposer | None = None, told: str = "nothing") -
     are told the "first" limit that a failure broke, or "all" of them.
     """
     begin = time.perf_counter()
-    problem = get(run.problem)
+    problem = get_single(run.problem)
     method = proposer or _proposer(run)
     optimizer = Optimizer(problem.space, method=method, seed=run.seed, n_initial=N_INITIAL)
     start = initial_design(problem, run.seed, run.protocol)
@@ -103,7 +105,8 @@ def execute(run: Run, proposer: Proposer | None = None, told: str = "nothing") -
 
 
 def _proposer(run: Run) -> Proposer:
-    return build(run.method, budget=run.budget, n_initial=N_INITIAL, **run.options)
+    settings = Settings(method=run.method, n_initial=N_INITIAL)
+    return build(settings, budget=run.budget, **run.options)
 
 
 def attempt(run: Run) -> Record:

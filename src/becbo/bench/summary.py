@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from becbo.bench.records import Record
-from becbo.problems import get
+from becbo.problems import get_single
 
 Array = NDArray[np.float64]
 
@@ -45,7 +45,7 @@ def typical_value(problem: str) -> float:
     10,000 random designs, more where fewer than 100 of them work. Where none of 400,000 does,
     the median over all of the first 10,000, whether they work or not.
     """
-    p = get(problem)
+    p = get_single(problem)
     rng = np.random.default_rng(0)
     n_batches = _N_BATCHES if p.feasibility_ratio else 1  # None: too small to sample
     worked: list[float] = []
@@ -69,7 +69,9 @@ def log_regret(best: Array, optimum: float, typical: float) -> Array:
 def regret_curve(record: Record) -> Array:  # (n,)
     """log10 normalised regret after each evaluation of a run."""
     problem = record.run.problem
-    return log_regret(best_so_far(values(record)), get(problem).optimum, typical_value(problem))
+    return log_regret(
+        best_so_far(values(record)), get_single(problem).optimum, typical_value(problem)
+    )
 
 
 def failure_share(y: Array, n_initial: int) -> float:

@@ -19,7 +19,7 @@ from becbo.bench.summary import (
     stack,
     values,
 )
-from becbo.problems import PROBLEMS, get
+from becbo.problems import PROBLEMS, get_single
 
 CHECKPOINTS = (50, 100, 200)
 
@@ -98,7 +98,7 @@ def _row(group: Sequence[Record], points: Sequence[int]) -> Row:
         group[0].run.problem,
         group[0].run.label,
         tuple(record.run.seed for record in group),
-        get(group[0].run.problem).optimum,
+        get_single(group[0].run.problem).optimum,
         best=np.array([best_so_far(v)[-1] for v in y]),
         regret=np.column_stack([at(curves, n) for n in points]),
         failed=float(np.mean(shares)),

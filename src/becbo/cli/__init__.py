@@ -97,16 +97,16 @@ def demo(
 
 @app.command(epilog="Example: [bold]becbo demo --problem spring[/bold] runs one of them.")
 def problems() -> None:
-    """List the test problems: size, share of the box that works, best possible value."""
+    """List the test problems: size, share of the box that works, best known value."""
     from becbo.problems import PROBLEMS
 
-    table = _table("problem", "parameters", "works", "best possible", "note")
+    table = _table("problem", "parameters", "works", "best known", "note")
     for name, problem in PROBLEMS.items():
         table.add_row(
             name,
             str(problem.dim),
             _share(problem.feasibility_ratio),
-            f"{problem.optimum:.7g}",
+            problem.best_known,
             escape(problem.notes.partition(". ")[0].rstrip(".")),
         )
     Console().print(table)

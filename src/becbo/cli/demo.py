@@ -20,7 +20,7 @@ from becbo.campaign.runs import Run
 from becbo.campaign.words import number
 from becbo.cli.common import writing_to
 from becbo.cli.lab import using
-from becbo.problems import Problem, get
+from becbo.problems import Problem, get_single
 from becbo.progress import ProgressBar
 
 # For the announcement only: methods that train networks, and seconds per proposal.
@@ -50,7 +50,7 @@ def run_demo(
     problem_name: str, method: str, evaluations: int, seed: int, out: Path, console: Console
 ) -> bool:
     """Announce, run, report, write files. Returns whether Ctrl-C ended it early."""
-    problem = get(problem_name)
+    problem = get_single(problem_name)
     if method not in METHODS:
         raise InvalidInput(f"method {method!r} is unknown; known: {', '.join(METHODS)}")
     with writing_to(out):  # before the run: nobody wants to wait for this message

@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from becbo.problems.problem import Array, Problem, box
+from becbo.problems.problem import Array, ParetoProblem, Problem, box
 
 
 def _reducer(X: Array, *, whole: bool) -> Array:  # (n, 7) -> (7, n)
@@ -30,19 +30,35 @@ def _reducer_weight(X: Array, *, whole: bool = True, shafts: float = 7.4777) -> 
     return np.asarray(gears - holes + shafts * (x6**3 + x7**3) + 0.7854 * (x4 * x6**2 + x5 * x7**2))
 
 
+def _reducer_stresses(X: Array, *, whole: bool = True, torque: float = 16.9e6) -> list[Array]:
+    """Stress in each shaft; `torque` is that of the first."""
+    _, x2, x3, *lengths_and_diameters = _reducer(X, whole=whole)
+    lengths, diameters = lengths_and_diameters[:2], lengths_and_diameters[2:]
+    return [
+        np.asarray(np.sqrt((745 * length / (x2 * x3)) ** 2 + twist) / (0.1 * diameter**3))
+        for length, diameter, twist in zip(lengths, diameters, (torque, 157.5e6), strict=True)
+    ]
+
+
 def _reducer_slacks(
-    X: Array, *, whole: bool = True, power: int = 3, torque: float = 16.9e6
+    X: Array,
+    *,
+    whole: bool = True,
+    power: int = 3,
+    torque: float = 16.9e6,
+    stress_limits: tuple[float, float] = (1100.0, 850.0),
 ) -> dict[str, Array]:
     """Golinski (1970); Lemonge et al. (2010). `power` is that of the shaft lengths."""
     x1, x2, x3, x4, x5, x6, x7 = _reducer(X, whole=whole)
+    stress1, stress2 = _reducer_stresses(X, whole=whole, torque=torque)
     pinion = x2 * x3
     return {
         "tooth bending": 1 - 27 / (x1 * x2 * pinion),
         "tooth contact": 1 - 397.5 / (x1 * pinion**2),
         "deflection of shaft 1": 1 - 1.93 * x4**power / (pinion * x6**4),
         "deflection of shaft 2": 1 - 1.93 * x5**power / (pinion * x7**4),
-        "stress in shaft 1": 1100 - np.sqrt((745 * x4 / pinion) ** 2 + torque) / (0.1 * x6**3),
-        "stress in shaft 2": 850 - np.sqrt((745 * x5 / pinion) ** 2 + 157.5e6) / (0.1 * x7**3),
+        "stress in shaft 1": stress_limits[0] - stress1,
+        "stress in shaft 2": stress_limits[1] - stress2,
         "pinion size": 40 - pinion,
         "least width to module": x1 / x2 - 5,
         "largest width to module": 12 - x1 / x2,
@@ -140,6 +156,26 @@ SPEED_REDUCER = (
         feasibility_ratio=0.00183,
         paper_value=None,
         notes="Literature formula with the second shaft from 7.8 (Golinski, Lemonge).",
+    ),
+)
+
+
+def _reducer_weight_and_stress(X: Array) -> dict[str, Array]:
+    return {"weight": _reducer_weight(X), "stress": _reducer_stresses(X)[0]}
+
+
+SPEED_REDUCER_2OBJ = ParetoProblem(
+    name="speed_reducer_2obj",
+    variant="lit",
+    space=_REDUCER_BOX,
+    objective_formulas=_reducer_weight_and_stress,
+    slack_formulas=partial(_reducer_slacks, stress_limits=(1300.0, 1100.0)),
+    reference=(6566.8, 1430.0),
+    hypervolume=2.7363e6,
+    feasibility_ratio=0.004219,
+    notes=(
+        "Light, or little stress in shaft 1: CRE24 of Tanabe & Ishibuchi (2020), whose weight has "
+        "10/3, 14.933 and 7.477 for the 3.3333, 14.9334 and 7.4777 here."
     ),
 )
 

@@ -1,4 +1,4 @@
-"""Machines and vehicles: a lever, a thrust bearing, a clutch, the side of a car."""
+"""Machines: a lever, a thrust bearing, a clutch, a brake."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from becbo.problems.problem import Array, Problem, box
+from becbo.problems.problem import Array, ParetoProblem, Problem, box
 from becbo.space import Categorical, Integer, Real, Space
 
 _TILT = math.pi / 4  # of the raised lever
@@ -140,22 +140,35 @@ def _clutch_mass(X: Array) -> Array:  # (n, 5) -> (n,)
     return np.asarray(math.pi * (outer**2 - inner**2) * thickness * (discs + 1) * 7.8e-6)
 
 
+_CLUTCH_SPEED = math.pi * 250 / 30  # 1/s
+
+
+def _clutch_arm(X: Array) -> Array:  # (n, 5) -> (n,) mm
+    inner, outer = X[:, 0], X[:, 1]
+    return np.asarray(2 / 3 * (outer**3 - inner**3) / (outer**2 - inner**2))
+
+
+def _clutch_torque(X: Array) -> Array:  # (n, 5) -> (n,) N m
+    return np.asarray(0.5 * X[:, 3] * X[:, 4] * _clutch_arm(X) / 1000)
+
+
+def _clutch_time(X: Array) -> Array:  # (n, 5) -> (n,) s
+    return np.asarray(55 * _CLUTCH_SPEED / (_clutch_torque(X) + 3))
+
+
 def _clutch_slacks(X: Array) -> dict[str, Array]:
     """Osyczka (2002); Rao et al. (2011), Comput. Aided Des. 43: friction 0.5."""
     inner, outer, thickness, force, discs = X.T
-    ring = outer**2 - inner**2
-    arm = 2 / 3 * (outer**3 - inner**3) / ring  # mm
-    speed = math.pi * 250 / 30  # 1/s
-    pressure, slip = force / (math.pi * ring), speed * arm / 1000  # MPa, m/s
-    torque = 0.5 * force * discs * arm / 1000  # N m
+    pressure = force / (math.pi * (outer**2 - inner**2))  # MPa
+    slip = _CLUTCH_SPEED * _clutch_arm(X) / 1000  # m/s
     return {
         "ring": outer - inner - 20,
         "length": 30 - (discs + 1) * (thickness + 0.5),
         "pressure": 1 - pressure,
         "heat": 10 - pressure * slip,
         "slip": 10 - slip,
-        "stopping time": 15 - 55 * speed / (torque + 3),
-        "torque": torque - 1.5 * 40,
+        "stopping time": 15 - _clutch_time(X),
+        "torque": _clutch_torque(X) - 1.5 * 40,
     }
 
 
@@ -180,141 +193,61 @@ DISC_CLUTCH = Problem(
     notes="Lightest multiple disc clutch brake. Every parameter is on a grid.",
 )
 
-_STEELS = (0.192, 0.345)  # yield strength in GPa: mild and high-strength
 
-# Limit, constant, and terms (factor, i, j) of factor x_i x_j, where x_0 = 1.
-_CAR: dict[str, tuple[float, float, tuple[tuple[float, int, int], ...]]] = {
-    "load on the abdomen": (
-        1.0,
-        1.16,
-        ((-0.3717, 2, 4), (-0.00931, 2, 10), (-0.484, 3, 9), (0.01343, 6, 10)),
-    ),
-    "viscous criterion at the upper rib": (
-        0.32,
-        0.261,
-        (
-            *((-0.0159, 1, 2), (-0.188, 1, 8), (-0.019, 2, 7), (0.0144, 3, 5)),
-            *((0.0008757, 5, 10), (0.08045, 6, 9), (0.00139, 8, 11), (0.00001575, 10, 11)),
-        ),
-    ),
-    "viscous criterion at the middle rib": (
-        0.32,
-        0.214,
-        (
-            *((0.00817, 0, 5), (-0.131, 1, 8), (-0.0704, 1, 9), (0.03099, 2, 6)),
-            *((-0.018, 2, 7), (0.0208, 3, 8), (0.121, 3, 9), (-0.00364, 5, 6)),
-            *((0.0007715, 5, 10), (-0.0005354, 6, 10), (0.00121, 8, 11), (0.00184, 9, 10)),
-            (-0.018, 2, 2),
-        ),
-    ),
-    "viscous criterion at the lower rib": (
-        0.32,
-        0.74,
-        (
-            *((-0.61, 0, 2), (-0.163, 3, 8), (0.001232, 3, 10), (-0.166, 7, 9)),
-            (0.227, 2, 2),
-        ),
-    ),
-    "deflection of the upper rib": (
-        32.0,
-        28.98,
-        (
-            *((3.818, 0, 3), (-4.2, 1, 2), (0.0207, 5, 10), (6.63, 6, 9)),
-            *((-7.7, 7, 8), (0.32, 9, 10)),
-        ),
-    ),
-    "deflection of the middle rib": (
-        32.0,
-        33.86,
-        (
-            *((2.95, 0, 3), (0.1792, 0, 10), (-5.057, 1, 2), (-11.0, 2, 8)),
-            *((-0.0215, 5, 10), (-9.98, 7, 8), (22.0, 8, 9)),
-        ),
-    ),
-    "deflection of the lower rib": (
-        32.0,
-        46.36,
-        ((-9.9, 0, 2), (-12.9, 1, 8), (0.1107, 3, 10)),
-    ),
-    "force on the pubis": (
-        4.0,
-        4.72,
-        (
-            *((-0.5, 0, 4), (-0.19, 2, 3), (-0.0122, 4, 10), (0.009325, 6, 10)),
-            (0.000191, 11, 11),
-        ),
-    ),
-    "speed of the pillar": (
-        9.9,
-        10.58,
-        (
-            *((-0.674, 1, 2), (-1.95, 2, 8), (0.02054, 3, 10), (-0.0198, 4, 10)),
-            (0.028, 6, 10),
-        ),
-    ),
-    "speed of the door": (
-        15.7,
-        16.45,
-        (
-            *((-0.489, 3, 7), (-0.843, 5, 6), (0.0432, 9, 10), (-0.0556, 9, 11)),
-            (-0.000786, 11, 11),
-        ),
-    ),
-}
+def _clutch_mass_and_time(X: Array) -> dict[str, Array]:
+    return {"mass": _clutch_mass(X), "time": _clutch_time(X)}
 
 
-def _car_weight(X: Array) -> Array:  # (n, 11) -> (n,)
-    return np.asarray(1.98 + X[:, :7] @ np.array([4.90, 6.67, 6.98, 4.01, 1.78, 0, 2.73]))
+DISC_CLUTCH_2OBJ = ParetoProblem(
+    name="disc_clutch_2obj",
+    variant="lit",
+    space=DISC_CLUTCH.space,
+    objective_formulas=_clutch_mass_and_time,
+    slack_formulas=_clutch_slacks,
+    reference=(1.5, 12.5),
+    hypervolume=9.2183835,
+    feasibility_ratio=0.688467,
+    notes="Light, or quick to stop. Every parameter is on a grid; all designs were tried.",
+)
 
 
-def _car_slacks(X: Array) -> dict[str, Array]:
-    """Gu et al. (2001), Int. J. Vehicle Des. 26; Gandomi et al. (2013), Eng. Comput. 29."""
-    steels = np.array(_STEELS)[X[:, 7:9].astype(int)]
-    x = np.column_stack([np.ones(len(X)), X[:, :7], steels, X[:, 9:]]).T
+def _brake_objectives(X: Array) -> dict[str, Array]:
+    """Osyczka & Kundu (1995); Ray & Liew (2002), Eng. Optim. 34."""
+    inner, outer, force, surfaces = X.T
+    ring, volume = outer**2 - inner**2, outer**3 - inner**3
     return {
-        name: limit - constant - sum((c * x[i] * x[j] for c, i, j in terms), np.zeros(len(X)))
-        for name, (limit, constant, terms) in _CAR.items()
+        "mass": 4.9e-5 * ring * (surfaces - 1),
+        "time": 9.82e6 * ring / (force * surfaces * volume),
     }
 
 
-CAR_SIDE = Problem(
-    name="car_side",
+def _brake_slacks(X: Array) -> dict[str, Array]:
+    inner, outer, force, surfaces = X.T
+    ring, volume = outer**2 - inner**2, outer**3 - inner**3
+    return {
+        "ring": outer - inner - 20,
+        "length": 30 - 2.5 * (surfaces + 1),
+        "pressure": 0.4 - force / (3.14 * ring),
+        "temperature": 1 - 2.22e-3 * force * volume / ring**2,
+        "torque": 2.66e-2 * force * surfaces * volume / ring - 900,
+    }
+
+
+DISC_BRAKE = ParetoProblem(
+    name="disc_brake",
     variant="lit",
     space=Space(
         [
-            Real("pillar_inner", 0.5, 1.5),
-            Real("pillar_reinforcement", 0.5, 1.5),
-            Real("floor", 0.5, 1.5),
-            Real("cross_members", 0.5, 1.5),
-            Real("door_beam", 0.5, 1.5),
-            Real("belt_line", 0.5, 1.5),
-            Real("roof_rail", 0.5, 1.5),
-            Categorical("pillar_steel", _STEELS),
-            Categorical("floor_steel", _STEELS),
-            Real("barrier_height", -30, 30),
-            Real("hitting_position", -30, 30),
+            Real("inner", 55, 80),
+            Real("outer", 75, 110),
+            Real("force", 1000, 3000),
+            Integer("surfaces", 2, 20),
         ]
     ),
-    objective_formula=_car_weight,
-    slack_formulas=_car_slacks,
-    optimum=22.84296919913302,
-    optimizers=tuple(
-        (
-            0.5,
-            1.11636558753935,
-            0.5,
-            1.3021971895874203,
-            0.5,
-            1.5,
-            0.5,
-            1.0,
-            floor,
-            -19.5615299613449,
-            0.0,
-        )
-        for floor in (1.0, 0.0)
-    ),
-    active=(6, 7),
-    feasibility_ratio=0.122339,
-    notes="Lightest side of a car that protects in a crash. Mixed: two steels for two parts.",
+    objective_formulas=_brake_objectives,
+    slack_formulas=_brake_slacks,
+    reference=(3.1, 18.0),
+    hypervolume=42.490,
+    feasibility_ratio=0.33767,
+    notes="Light, or quick to stop. Mixed: a whole number of surfaces.",
 )

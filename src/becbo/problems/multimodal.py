@@ -13,11 +13,15 @@ def _new_branin_value(X: Array) -> Array:  # (n, 2) -> (n,)
     return np.asarray(-((X[:, 0] - 10) ** 2) - (X[:, 1] - 15) ** 2)
 
 
+def branin(x1: Array, x2: Array) -> Array:  # (n,), (n,) -> (n,)
+    """Branin (1972), usually for x1 in [-5, 10] and x2 in [0, 15]."""
+    valley = (x2 - 5.1 / (4 * math.pi**2) * x1**2 + 5 / math.pi * x1 - 6) ** 2
+    return np.asarray(valley + 10 * (1 - 1 / (8 * math.pi)) * np.cos(x1) + 10)
+
+
 def _new_branin_slacks(X: Array) -> dict[str, Array]:
     """Sasena (2002), PhD thesis, University of Michigan: the valleys of Branin's function."""
-    x1, x2 = X.T
-    valley = (x2 - 5.1 / (4 * math.pi**2) * x1**2 + 5 / math.pi * x1 - 6) ** 2
-    return {"Branin": -(valley + 10 * (1 - 1 / (8 * math.pi)) * np.cos(x1) + 5)}
+    return {"Branin": 5 - branin(X[:, 0], X[:, 1])}
 
 
 NEW_BRANIN = Problem(

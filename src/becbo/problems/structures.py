@@ -1,4 +1,4 @@
-"""Structures under load: truss, spring, welded beam, cantilever beam.
+"""Structures under load: trusses, spring, welded beam, cantilever beam.
 
 In each tuple the first variant is the default. Variants differ in the arguments of one formula:
 `lit` is the literature, `paper` the BE-CBO paper as printed, `code` its released code, `cec2020`
@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from becbo.problems.problem import Array, Problem, box, series
+from becbo.problems.problem import Array, ParetoProblem, Problem, box, series
 
 _SQRT2 = math.sqrt(2)
 
@@ -131,6 +131,10 @@ def _beam_cost(X: Array) -> Array:  # (n, 4) -> (n,)
     return np.asarray(1.10471 * x1**2 * x2 + 0.04811 * x3 * x4 * (14 + x2))
 
 
+def _beam_deflection(X: Array, *, bend: float = 2.1952, power: int = 3) -> Array:  # (n, 4) -> (n,)
+    return np.asarray(bend / (X[:, 2] ** power * X[:, 3]))
+
+
 def _beam_slacks(
     X: Array,
     *,
@@ -154,7 +158,7 @@ def _beam_slacks(
         - np.sqrt(direct**2 + torsion**2 + x2 * direct * torsion / radius),
         "bending stress": 30000 - 504000 / (x3**2 * x4),
         "buckling load": buckling * (1 - slenderness * x3) * x3 * x4**3 - 6000,
-        "deflection": 0.25 - bend / (x3**bend_power * x4),
+        "deflection": 0.25 - _beam_deflection(X, bend=bend, power=bend_power),
         "weld thickness": x4 - x1,
     }
 
@@ -233,6 +237,66 @@ WELDED_BEAM = (
         paper_value=None,
         notes="CEC 2020 RC19: another model of weld inertia, buckling load and deflection.",
     ),
+)
+
+
+def _beam_cost_and_deflection(X: Array) -> dict[str, Array]:
+    return {"cost": _beam_cost(X), "deflection": _beam_deflection(X)}
+
+
+def _beam_scaled_slacks(X: Array) -> dict[str, Array]:
+    """Deb & Srinivasan (2006): without a limit of the deflection."""
+    slacks = _beam_slacks(X, shear_limit=13600.0)
+    return {
+        "shear stress": slacks["shear stress"] / 13600,
+        "bending stress": slacks["bending stress"] / 30000,
+        "weld thickness": slacks["weld thickness"],
+        "buckling load": slacks["buckling load"] / 6000,
+    }
+
+
+WELDED_BEAM_2OBJ = ParetoProblem(
+    name="welded_beam_2obj",
+    variant="lit",
+    space=box(
+        weld_thickness=(0.125, 5),
+        weld_length=(0.1, 10),
+        bar_height=(0.1, 10),
+        bar_thickness=(0.125, 5),
+    ),
+    objective_formulas=_beam_cost_and_deflection,
+    slack_formulas=_beam_scaled_slacks,
+    reference=(40.0, 0.015),
+    hypervolume=0.5125,
+    feasibility_ratio=0.318229,
+    notes="Cheap or stiff. BoTorch's WeldedBeam has the sign of a constraint wrong.",
+)
+
+
+def _two_bar_objectives(X: Array) -> dict[str, Array]:
+    """Chankong & Haimes (1983); Deb (2001): two bars to a joint at height x3."""
+    x1, x2, height = X.T
+    left, right = np.sqrt(16 + height**2), np.sqrt(1 + height**2)
+    return {
+        "volume": x1 * left + x2 * right,
+        "stress": np.maximum(20 * left / (height * x1), 80 * right / (height * x2)),
+    }
+
+
+def _two_bar_slacks(X: Array) -> dict[str, Array]:
+    return {"stress limit": 1 - _two_bar_objectives(X)["stress"] / 1e5}
+
+
+TWO_BAR_TRUSS = ParetoProblem(
+    name="two_bar_truss",
+    variant="lit",
+    space=box(left_area=(0, 0.01), right_area=(0, 0.01), height=(1, 3)),
+    objective_formulas=_two_bar_objectives,
+    slack_formulas=_two_bar_slacks,
+    reference=(0.06, 1.1e5),
+    hypervolume=5061.4,
+    feasibility_ratio=0.863378,
+    notes="Light or strong. A bar of area 0 is infeasible.",
 )
 
 

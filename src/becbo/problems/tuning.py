@@ -44,9 +44,10 @@ from becbo.problems.beams import (
     STEPPED_BEAM,
     TUBULAR_COLUMN,
 )
+from becbo.problems.car import CAR_SIDE
 from becbo.problems.cec2006 import G01, G02, G10, G12, G18, G19
 from becbo.problems.geometric import GEOMETRIC_4D, GEOMETRIC_5D, GEOMETRIC_7D
-from becbo.problems.machines import CAR_SIDE, DISC_CLUTCH, PISTON_LEVER, THRUST_BEARING
+from becbo.problems.machines import DISC_CLUTCH, PISTON_LEVER, THRUST_BEARING
 from becbo.problems.multimodal import (
     GARDNER,
     GOMEZ,

@@ -3,84 +3,125 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
-from scipy.special import ndtr
 
 from becbo.data import Dataset
+from becbo.models.base import Models
+from becbo.models.limits import fit_limit, threshold
+from becbo.models.warm import fit_regressor
+from becbo.outputs import Outputs
 from becbo.search.goal import Found
 from becbo.search.region import Region
 from becbo.space import Array, Space
-from becbo.surrogates.base import FeasibilityModel, Regressor
+from becbo.surrogates.base import FeasibilityModel
+from becbo.surrogates.gp import GaussianProcess
+from becbo.surrogates.product import product
 from becbo.trial import Prediction
 
-
-@dataclass(frozen=True)
-class Models:
-    """What the data say. `regressor` is None while no experiment has worked."""
-
-    regressor: Regressor | None
-    classifier: FeasibilityModel
+# Finds the next point of a region, given pending points (p, d).
+Searcher = Callable[[Region, Array], Found]
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """The next experiments, and how each was found."""
+    """The next experiments, and how each was found.
 
-    X: Array  # (q, d)
-    found: tuple[Found, ...]  # the outcome of each search
-    believed: tuple[Prediction, ...]  # what the models say of each, values to be maximised
-    seconds: Mapping[str, float]  # regressor, classifier, search
+    Attributes:
+        X: the designs in the unit cube (q, d).
+        found: the outcome of each search.
+        believed: what the models say of each, in the user's units.
+        seconds: what the regressors, the classifier and the search took.
+    """
 
-
-def describe(models: Models, X: Array) -> tuple[Prediction, ...]:  # (m, d)
-    """What the models say of each point, with values to be maximised."""
-    prob = ndtr(models.classifier.score(X)[0]).tolist()
-    band = list(zip(*(end.tolist() for end in models.classifier.band(X)), strict=True))
-    if models.regressor is None:
-        return tuple(Prediction(None, None, p, b) for p, b in zip(prob, band, strict=True))
-    value = [column.tolist() for column in models.regressor.predict(X)]
-    return tuple(Prediction(*row) for row in zip(*value, prob, band, strict=True))
+    X: Array
+    found: tuple[Found, ...]
+    believed: tuple[Prediction, ...]
+    seconds: Mapping[str, float]
 
 
-class Proposer(Protocol):
-    """One published method."""
+class Proposer(ABC):
+    """One published method; a subclass is a method of your own.
+
+    A method says how to fit the model of unknown failures and how to search. The rest is shared.
+    """
+
+    regressor: GaussianProcess  # settings of the regressor of every output
+
+    @abstractmethod
+    def fit_failures(self, data: Dataset, rng: np.random.Generator) -> FeasibilityModel:
+        """Fits the model of unknown failures to a history of at least one experiment."""
+
+    @abstractmethod
+    def searcher(self, models: Models, data: Dataset, rng: np.random.Generator) -> Searcher:
+        """The search for the next point, given the models of a history."""
+
+    def supports(self, outputs: Outputs) -> bool:
+        """Whether the method can optimise these outputs; by default one objective only."""
+        return outputs.is_single
+
+    def limited_to(self, risk: float) -> Proposer | None:
+        """The method with a largest chance of failure per proposal; None if it has no such way."""
+        del risk
+        return None
+
+    def planned(self, n_initial: int, budget: int | None) -> Proposer:
+        """The method told the size of the initial design and, if known, of the whole run."""
+        del n_initial, budget
+        return self
 
     def fit(self, data: Dataset, rng: np.random.Generator) -> Models:
-        """Models of the data, which holds at least one experiment."""
-        ...
+        """Fits all models to a history of at least one experiment."""
+        return self._fit(data, rng, {})
 
     def propose(
         self, data: Dataset, region: Region, pending: Array, q: int, rng: np.random.Generator
     ) -> Proposal:
-        """q new points, given the pending ones (p, d)."""
-        ...
+        """Proposes q new points, one search each.
 
+        Args:
+            data: the history, of at least one experiment.
+            region: where points may lie.
+            pending: points that are out for evaluation (p, d).
+            q: how many points.
+            rng: random numbers.
 
-def propose_in_turn(
-    q: int, region: Region, pending: Array, search: Callable[[Region, Array], Found]
-) -> list[Found]:
-    """q searches; every point found is taken, and pending, for the next."""
-    found: list[Found] = []
-    for _ in range(q):
-        found.append(search(region, pending))
-        region = region.with_taken(found[-1].x[None])
-        pending = np.vstack([pending, found[-1].x])
-    return found
+        Returns:
+            The points, how they were found and what the models say of them.
+        """
+        seconds: dict[str, float] = {}
+        models = self._fit(data, rng, seconds)
+        with _clock(seconds, "search"):
+            search = self.searcher(models, data, rng)
+            found: list[Found] = []
+            for _ in range(q):  # a point that was found is taken, and pending, for the next
+                found.append(search(region, pending))
+                region = region.with_taken(found[-1].x[None])
+                pending = np.vstack([pending, found[-1].x])
+        X = np.array([f.x for f in found])
+        return Proposal(X, tuple(found), tuple(models.describe(X)), seconds)
 
-
-def proposal_of(models: Models, found: list[Found], seconds: Mapping[str, float]) -> Proposal:
-    """The proposal that searches have led to."""
-    X = np.array([f.x for f in found])
-    return Proposal(X, tuple(found), describe(models, X), seconds)
+    def _fit(self, data: Dataset, rng: np.random.Generator, seconds: dict[str, float]) -> Models:
+        outputs = data.outputs
+        n_objectives, n_limits = len(outputs.objectives), len(outputs.limits)
+        with _clock(seconds, "regressor"):
+            objectives = tuple(fit_regressor(self.regressor, data, i) for i in range(n_objectives))
+            limits = tuple(fit_limit(self.regressor, data, i) for i in range(n_limits))
+            others = range(n_objectives + n_limits, len(outputs.names))
+            recorded = tuple(fit_regressor(self.regressor, data, i) for i in others)
+        with _clock(seconds, "classifier"):
+            factors = [self.fit_failures(data, rng)]
+            measured = zip(outputs.limits, limits, strict=True)
+            factors += [threshold(limit, model) for limit, model in measured if model is not None]
+        return Models(outputs, objectives, limits, recorded, product(factors))
 
 
 @contextmanager
-def clock(seconds: dict[str, float], part: str) -> Iterator[None]:
+def _clock(seconds: dict[str, float], part: str) -> Iterator[None]:
     """Notes how long a part took."""
     begin = time.thread_time()
     yield

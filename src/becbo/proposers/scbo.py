@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import zlib
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +22,9 @@ from scipy.special import ndtri
 
 from becbo.data import Dataset
 from becbo.errors import InvalidInput
-from becbo.proposers.base import Models, Proposal, clock, proposal_of, propose_in_turn
-from becbo.proposers.warm import fit_classifier, fit_regressor
+from becbo.models.base import Models
+from becbo.models.warm import fit_classifier, fit_regressor
+from becbo.proposers.base import Proposer, Searcher
 from becbo.search.candidates import mutate_grids, sobol, space_filling
 from becbo.search.choice import choose
 from becbo.search.goal import INDIFFERENT, Found, ranking
@@ -123,7 +125,7 @@ def candidates(
 
 
 @dataclass(frozen=True)
-class Scbo:
+class Scbo(Proposer):
     """Draw value and feasibility, take the best drawn value where the draw is feasible."""
 
     regressor: GaussianProcess = GaussianProcess()
@@ -134,26 +136,19 @@ class Scbo:
         if self.n_initial < 1:
             raise InvalidInput(f"n_initial {self.n_initial} must be at least 1")
 
-    def fit(self, data: Dataset, rng: np.random.Generator) -> Models:
-        """Both models, of the values themselves."""
-        del rng  # both fits are deterministic
-        return Models(fit_regressor(self.regressor, data), fit_classifier(self.classifier, data))
+    def planned(self, n_initial: int, budget: int | None) -> Scbo:
+        """The method told the size of the initial design."""
+        return replace(self, n_initial=n_initial)
 
-    def propose(
-        self, data: Dataset, region: Region, pending: Array, q: int, rng: np.random.Generator
-    ) -> Proposal:
-        """q new points, each from a draw of its own."""
-        seconds: dict[str, float] = {}
-        with clock(seconds, "regressor"):
-            regressor = fit_regressor(self.regressor, data)
-            ranked = fit_regressor(self.regressor, data, copula)
-        with clock(seconds, "classifier"):
-            classifier = fit_classifier(self.classifier, data)
-        with clock(seconds, "search"):
-            found = propose_in_turn(
-                q, region, pending, lambda r, p: self._next(data, ranked, classifier, r, p, rng)
-            )
-        return proposal_of(Models(regressor, classifier), found, seconds)
+    def fit_failures(self, data: Dataset, rng: np.random.Generator) -> GPClassifierModel:
+        """A classifier of all failures."""
+        return fit_classifier(self.classifier, data.X, data.worked)
+
+    def searcher(self, models: Models, data: Dataset, rng: np.random.Generator) -> Searcher:
+        """Draws of the ranks of the values and of feasibility, anew for every point."""
+        ranked = fit_regressor(self.regressor, data, transform=copula)
+        classifier = cast(GPClassifierModel, models.feasibility)  # there are no limits
+        return lambda region, pending: self._next(data, ranked, classifier, region, pending, rng)
 
     def _next(
         self,

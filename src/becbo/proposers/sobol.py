@@ -13,49 +13,45 @@ from dataclasses import dataclass
 import numpy as np
 
 from becbo.data import Dataset
-from becbo.proposers.base import Models, Proposal, clock, proposal_of, propose_in_turn
-from becbo.proposers.warm import fit_classifier, fit_regressor
+from becbo.models.base import Models
+from becbo.models.feasibility import OneGP
+from becbo.outputs import Outputs
+from becbo.proposers.base import Proposer, Searcher
 from becbo.search.candidates import space_filling
 from becbo.search.choice import choose
 from becbo.search.goal import INDIFFERENT, Found
 from becbo.search.region import Region
 from becbo.space import Array
+from becbo.surrogates.base import FeasibilityModel
 from becbo.surrogates.gp import GaussianProcess
-from becbo.surrogates.gp_classifier import GPClassifier
 
 BLOCK = 16  # points of the sequence that may come in any order
 _MIN_SEQUENCE = 256
 
 
 @dataclass(frozen=True)
-class Sobol:
+class Sobol(Proposer):
     """The points of one scrambled sequence; the models only say what they expect of each."""
 
     regressor: GaussianProcess = GaussianProcess()
-    classifier: GPClassifier = GPClassifier()
+    classifier: OneGP = OneGP()
 
-    def fit(self, data: Dataset, rng: np.random.Generator) -> Models:
-        """Both models of the data."""
-        del rng  # both fits are deterministic
-        return Models(fit_regressor(self.regressor, data), fit_classifier(self.classifier, data))
+    def supports(self, outputs: Outputs) -> bool:
+        """Any outputs: it looks at none."""
+        return True
 
-    def propose(
-        self, data: Dataset, region: Region, pending: Array, q: int, rng: np.random.Generator
-    ) -> Proposal:
-        """q new points of the sequence; pending ones are taken, which is all that matters here."""
-        seconds: dict[str, float] = {}
-        with clock(seconds, "regressor"):
-            regressor = fit_regressor(self.regressor, data)
-        with clock(seconds, "classifier"):
-            models = Models(regressor, fit_classifier(self.classifier, data))
+    def fit_failures(self, data: Dataset, rng: np.random.Generator) -> FeasibilityModel:
+        """A classifier of all failures."""
+        return self.classifier.fit(data, rng)
+
+    def searcher(self, models: Models, data: Dataset, rng: np.random.Generator) -> Searcher:
+        """The next points of the sequence; pending ones are taken, which is all that matters."""
 
         def search(region: Region, pending: Array) -> Found:
             points = next_block(data.X, region, rng)
             return choose(points, ["sequence"] * len(points), INDIFFERENT, region, rng)
 
-        with clock(seconds, "search"):
-            found = propose_in_turn(q, region, pending, search)
-        return proposal_of(models, found, seconds)
+        return search
 
 
 def next_block(X: Array, region: Region, rng: np.random.Generator) -> Array:  # (<= BLOCK, d)

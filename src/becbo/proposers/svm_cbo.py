@@ -13,14 +13,15 @@ candidates are Sobol points; phase 1 refines its starts by this library's quasi-
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from becbo.data import Dataset
 from becbo.errors import InvalidInput
-from becbo.proposers.base import Models, Proposal, clock, proposal_of, propose_in_turn
-from becbo.proposers.warm import fit_regressor
+from becbo.models.base import Models
+from becbo.proposers.base import Proposer, Searcher
 from becbo.search.candidates import space_filling
 from becbo.search.choice import choose
 from becbo.search.constrained import BandSearch
@@ -89,7 +90,7 @@ def optimum_goal(regressor: Regressor, machine: SvmModel) -> Goal:
 
 
 @dataclass(frozen=True)
-class SvmCbo:
+class SvmCbo(Proposer):
     """Two phases, switched by the number of experiments out of `budget`."""
 
     regressor: GaussianProcess = GaussianProcess(kernel=rbf)
@@ -106,20 +107,19 @@ class SvmCbo:
         """How many experiments come before phase 2."""
         return self.n_initial + n_boundary(self.budget, self.n_initial)
 
-    def fit(self, data: Dataset, rng: np.random.Generator) -> Models:
-        """The GP of the values and the machine as of its last training."""
-        del rng  # both fits are deterministic
-        return Models(fit_regressor(self.regressor, data), self._fit_machine(data))
+    def planned(self, n_initial: int, budget: int | None) -> SvmCbo:
+        """The method told when its phases change."""
+        return replace(self, n_initial=n_initial, budget=max(budget or self.budget, n_initial))
 
-    def propose(
-        self, data: Dataset, region: Region, pending: Array, q: int, rng: np.random.Generator
-    ) -> Proposal:
-        """q new points; pending and chosen ones are covered, and believed by the GP."""
-        seconds: dict[str, float] = {}
-        with clock(seconds, "regressor"):
-            regressor = fit_regressor(self.regressor, data)
-        with clock(seconds, "classifier"):
-            machine = self._fit_machine(data)
+    def fit_failures(self, data: Dataset, rng: np.random.Generator) -> SvmModel:
+        """The machine as of its last training."""
+        seen = data.head(training_size(data.worked, self.n_switch))
+        return self.classifier.fit(seen.X, seen.worked)
+
+    def searcher(self, models: Models, data: Dataset, rng: np.random.Generator) -> Searcher:
+        """The search of the phase; pending points are covered, and believed by the GP."""
+        regressor = models.objectives[0]
+        machine = cast(SvmModel, models.feasibility)  # there are no limits
 
         def search(region: Region, pending: Array) -> Found:
             known = np.vstack([data.X, pending])
@@ -128,13 +128,7 @@ class SvmCbo:
             believed = regressor.believe(pending) if len(pending) else regressor
             return exploit(optimum_goal(believed, machine), region, rng)
 
-        with clock(seconds, "search"):
-            found = propose_in_turn(q, region, pending, search)
-        return proposal_of(Models(regressor, machine), found, seconds)
-
-    def _fit_machine(self, data: Dataset) -> SvmModel:
-        seen = data.head(training_size(data.feasible, self.n_switch))
-        return self.classifier.fit(seen.X, seen.feasible)
+        return search
 
 
 def explore(goal: Goal, region: Region, rng: np.random.Generator) -> Found:

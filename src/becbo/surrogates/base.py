@@ -15,6 +15,11 @@ class Regressor(Protocol):
     """A fitted model of the value (to be maximised)."""
 
     @property
+    def scales(self) -> Array:  # (d,)
+        """Length scales."""
+        ...
+
+    @property
     def resolution(self) -> float:
         """The smallest difference between values that the model can tell from zero."""
         ...
@@ -33,12 +38,22 @@ class Regressor(Protocol):
 
 
 class FeasibilityModel(Protocol):
-    """A fitted model of C(x), the probability of working.
+    """A fitted model of C(x), the probability that a design is feasible.
 
     The score u(x) is the probit of C(x): C = Phi(u). It keeps a usable slope where C itself
     is 0 or 1 to machine precision. The spread w(x) is sigma_E, half the width of the
     one-sigma band in probability.
     """
+
+    @property
+    def scales(self) -> Array:  # (d,)
+        """Length scales; ones if the model has none."""
+        ...
+
+    @property
+    def doubt(self) -> float:
+        """How much of its score a search should not believe: it looks for too much promise."""
+        ...
 
     def score(self, X: Array) -> tuple[Array, Array]:  # (m, d) -> (m,), (m,)
         """Score u and spread w."""

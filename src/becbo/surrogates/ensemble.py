@@ -156,7 +156,7 @@ def ensemble_score_grad(F: Array, J: Array) -> tuple[Array, Array, Array, Array]
     return u, w, du, dw
 
 
-class Objective(NamedTuple):
+class TrainingLoss(NamedTuple):
     """What training minimises, as functions of the outputs F (E, n) and labels y (n,) of +-1."""
 
     loss: Callable[[Array, Array], float]
@@ -209,8 +209,8 @@ def mle_prob(F: Array) -> Array:  # (E, n) -> (n,)
     return np.asarray(expit(F).mean(0))
 
 
-ELBO = Objective(elbo_loss, elbo_slope, elbo_prob)
-MLE = Objective(mle_loss, mle_slope, mle_prob)
+ELBO = TrainingLoss(elbo_loss, elbo_slope, elbo_prob)
+MLE = TrainingLoss(mle_loss, mle_slope, mle_prob)
 
 
 class Backpropagation:
@@ -258,7 +258,7 @@ def train_networks(
     shapes: Shapes,
     X: Array,
     feasible: Labels,
-    objective: Objective,
+    objective: TrainingLoss,
     settings: DeepEnsemble,
 ) -> Floats:
     """Parameters (p,) after Adam on the full batch, in the precision of `initial`."""
@@ -288,7 +288,13 @@ class _Ensemble:
     feasible: Labels  # (n,)
     layers: Sequence[Array]
 
-    objective: ClassVar[Objective]
+    objective: ClassVar[TrainingLoss]
+    doubt: ClassVar[float] = 0.0
+
+    @property
+    def scales(self) -> Array:  # (d,)
+        """Ones: networks have no length scales."""
+        return np.ones(self.X.shape[1])
 
     @classmethod
     def train(cls, settings: DeepEnsemble, initial: Floats, X: Array, feasible: Labels) -> Self:

@@ -53,7 +53,7 @@ class GaussianProcess:
 
     def fit(self, X: Array, y: Array, start: GPModel | None = None) -> GPModel:
         """Model of y (n,) at X (n, d); `start` is an earlier fit to begin from."""
-        X, y = merge_repeats(X, y) if self.noise.high <= 1e-6 else (X, y)
+        X, y = self.distinct(X, y)
         z, shift, unit = standardise(y)
         ranges = self._ranges(X.shape[1])
         theta = typical_theta(ranges) if start is None else start.theta
@@ -65,6 +65,10 @@ class GaussianProcess:
             self.n_iterations if start is None else self.n_warm_iterations,
         )
         return condition(theta, X, z, self.kernel, self.nugget, shift, unit)
+
+    def distinct(self, X: Array, y: Array) -> tuple[Array, Array]:
+        """The data as they are fitted: without noise, each design once."""
+        return merge_repeats(X, y) if self.noise.high <= 1e-6 else (X, y)
 
     def _ranges(self, d: int) -> list[Range]:
         factor = np.sqrt(d) if self.scale_with_dim else 1.0
@@ -184,10 +188,23 @@ def negative_log_likelihood(
 
 
 def condition(
-    theta: Array, X: Array, z: Array, kernel: Kernel, nugget: float, shift: float, unit: float
+    theta: Array,
+    X: Array,
+    z: Array,
+    kernel: Kernel,
+    nugget: float,
+    shift: float,
+    unit: float,
+    extra_noise: Array | None = None,
 ) -> GPModel:
-    """The posterior with hyperparameters theta, given standardised values z (n,)."""
-    L = cholesky(covariance(theta, X, kernel, nugget)[0])
+    """The posterior with hyperparameters theta, given standardised values z (n,).
+
+    `extra_noise` (n,) are variances in addition to the noise that all values share.
+    """
+    K = covariance(theta, X, kernel, nugget)[0]
+    if extra_noise is not None:
+        K.flat[:: len(X) + 1] += extra_noise
+    L = cholesky(K)
     mean, weights = _mean_and_weights(L, z)
     return GPModel(kernel, theta, nugget, X, whitener(L), weights, mean, shift, unit)
 

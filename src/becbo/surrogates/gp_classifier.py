@@ -107,6 +107,7 @@ class GPClassifierModel:
     sites: Array  # (n, 2) precision tau and precision-mean nu of the Gaussian sites
     W: Array  # (n, n) whitener of K + 1 / tau, the covariance of the sites' means
     weights: Array  # (n,) the latent mean is k(x) @ weights
+    doubt: float = 0.0  # in a score
 
     @property
     def scales(self) -> Array:  # (d,)

@@ -7,6 +7,7 @@ scikit-learn; the decision function and its gradient are evaluated here.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +31,8 @@ class SupportVectorClassifier:
 
     penalty: float = 1.0
 
-    def fit(self, X: Array, feasible: NDArray[np.bool_], rng: object = None) -> SvmModel:
+    def fit(self, X: Array, feasible: NDArray[np.bool_]) -> SvmModel:
         """Model of the labels (n,) at X (n, d); of a single class, the same decision anywhere."""
-        del rng  # the fit is deterministic; the argument is part of the shared signature
         variance = spread(X)
         scales = np.full(X.shape[1], np.sqrt(variance))
         if feasible.all() or not feasible.any():
@@ -51,6 +51,8 @@ class SvmModel:
     weights: Array  # (n,) label times dual coefficient
     offset: float
     scales: Array  # (d,) width of the kernel, the same for all inputs
+
+    doubt: ClassVar[float] = 0.0
 
     def decision(self, X: Array) -> Array:  # (m, d) -> (m,)
         """Signed distance to the boundary in units of the margin."""

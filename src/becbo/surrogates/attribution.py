@@ -1,4 +1,4 @@
-"""Which limit did a failure break, if nobody said?
+"""Attributes failures to constraints if nobody said which one was violated.
 
 A design works where it keeps all limits, so a failure is the factor 1 - prod_k Phi(g_k(x)) of k
 latent functions: it is enough that one of them explains it. Expectation propagation shares the
@@ -42,23 +42,25 @@ _MAX_Z = 30.0  # of a cavity, so that a label against all odds does not overflow
 _MIN_VARIANCE = 1e-12
 
 
-def work_out(settings: GPClassifier, X: Array, feasible: Labels) -> list[GPClassifierModel]:
+def attribute_failures(
+    settings: GPClassifier, X: Array, feasible: Labels
+) -> list[GPClassifierModel]:
     """A classifier for each limit that may explain failures; X (n, d), feasible (n,)."""
-    kinds = flat_limits(X, feasible)
+    kinds = linear_constraints(X, feasible)
     ranges = settings.ranges(X.shape[1])
     thetas = np.tile(typical_theta(ranges), (kinds.shape[1], 1))
     nothing = np.zeros((len(thetas), len(X), 2))
     K = _covariances(settings, thetas, X)
-    sites = share(K, feasible, share(K, feasible, nothing, kinds.T))
+    sites = joint_ep(K, feasible, joint_ep(K, feasible, nothing, kinds.T))
     losses = [partial(_loss_of_limit, settings, X, limit) for limit in sites]
     limits = zip(losses, thetas, strict=True)
     thetas = np.array([map_estimate(loss, ranges, t, _N_ITERATIONS) for loss, t in limits])
     K = _covariances(settings, thetas, X)
-    learned = zip(thetas, share(K, feasible, sites), K, strict=True)
+    learned = zip(thetas, joint_ep(K, feasible, sites), K, strict=True)
     return [condition(theta, X, limit, prior, settings) for theta, limit, prior in learned]
 
 
-def flat_limits(X: Array, feasible: Labels) -> Labels:  # (n, k)
+def linear_constraints(X: Array, feasible: Labels) -> Labels:  # (n, k)
     """Which failures were of which kind, by linear limits on x and log x.
 
     C(x) is the product of logistic functions. All starts are trained at once; they are always the
@@ -100,7 +102,7 @@ def _slope(margins: Array, feasible: Labels) -> Array:  # (s, k, n) -> (s, k, n)
     return np.asarray(expit(-margins) * np.where(feasible, -1.0, odds)[:, None])
 
 
-def share(K: Array, feasible: Labels, sites: Array, kinds: Labels | None = None) -> Array:
+def joint_ep(K: Array, feasible: Labels, sites: Array, kinds: Labels | None = None) -> Array:
     """Sites (k, n, 2) of expectation propagation, from `sites`; K (k, n, n) prior covariances.
 
     `kinds` (k, n) says which failures each limit is to blame for; without it they share the blame.

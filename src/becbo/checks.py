@@ -1,0 +1,71 @@
+"""Checks of single values: each returns the value as it is used, or an error that names it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from becbo.errors import InvalidInput
+
+_REMEDY = "use fail(trial), or failed=True, if it failed"
+
+
+def whole_number(what: str, value: Any, at_least: int = 1) -> int:
+    """Checks a whole number.
+
+    Args:
+        what: what the number is, for the message.
+        value: an int or a NumPy integer.
+        at_least: the smallest number allowed.
+
+    Returns:
+        The value as an int.
+
+    Raises:
+        InvalidInput: if it is anything else.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
+        raise InvalidInput(f"{what} {value!r} must be a whole number of at least {at_least}")
+    return int(value)
+
+
+def number_in(value: Any, what: str = "value") -> float:
+    """Checks a number that may be NaN or infinite.
+
+    Args:
+        value: what an experiment returned.
+        what: what the number is, for the message.
+
+    Returns:
+        The value as a float.
+
+    Raises:
+        InvalidInput: if it is not a number; True and "3" are not.
+    """
+    try:
+        if isinstance(value, bool | np.bool_ | str | bytes):
+            raise TypeError("float would accept True and the string '3'")
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInput(f"{what} {value!r} is not a number; {_REMEDY}") from None
+
+
+def finite_value(value: Any, what: str = "value") -> float:
+    """Checks a finite number.
+
+    Args:
+        value: what an experiment returned.
+        what: what the number is, for the message.
+
+    Returns:
+        The value as a float.
+
+    Raises:
+        InvalidInput: if it is not a number, NaN or infinite.
+    """
+    number = number_in(value, what)
+    if not math.isfinite(number):
+        raise InvalidInput(f"{what} {value!r} is not finite; {_REMEDY}")
+    return number

@@ -1,0 +1,81 @@
+"""What the data say: a regressor for every output, and a model of feasibility."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from scipy.special import ndtr
+
+from becbo.outputs import Outputs
+from becbo.space import Array
+from becbo.surrogates.base import FeasibilityModel
+from becbo.surrogates.gp import GPModel
+from becbo.surrogates.warped import WarpedModel
+from becbo.trial import Estimate, Prediction
+
+
+class Predictor(Protocol):
+    """Whatever predicts an output."""
+
+    def predict(self, X: Array) -> tuple[Array, Array]:  # (m, d) -> (m,), (m,)
+        """Mean and standard deviation."""
+        ...
+
+
+@dataclass(frozen=True)
+class Models:
+    """Fitted models of one history.
+
+    Attributes:
+        outputs: what experiments return.
+        objectives: a regressor per objective, as `Objective.orient` turns it; None while it was
+            never measured.
+        limits: the same per limit.
+        recorded: the same per recorded output.
+        feasibility: the chance to work and to keep every limit.
+    """
+
+    outputs: Outputs
+    objectives: tuple[GPModel | None, ...]
+    limits: tuple[WarpedModel | None, ...]
+    recorded: tuple[GPModel | None, ...]
+    feasibility: FeasibilityModel
+
+    @property
+    def predictors(self) -> Mapping[str, Predictor]:
+        """What predicts each output that was measured, by name, as models see it."""
+        fitted = (*self.objectives, *self.limits, *self.recorded)
+        return {
+            name: model
+            for name, model in zip(self.outputs.names, fitted, strict=True)
+            if model is not None
+        }
+
+    def believe(self, X: Array) -> Models:
+        """The models after seeing what they expect at pending points X (p, d)."""
+        return replace(
+            self,
+            objectives=tuple(model and model.believe(X) for model in self.objectives),
+            feasibility=self.feasibility.believe(X),
+        )
+
+    def chance(self, X: Array) -> Array:  # (m, d) -> (m,)
+        """The chance to be feasible."""
+        return ndtr(self.feasibility.score(X)[0])  # type: ignore[no-any-return]
+
+    def describe(self, X: Array) -> list[Prediction]:  # (m, d)
+        """What the models say of each point, in the user's units."""
+        chances = self.chance(X).tolist()
+        bands = zip(*(end.tolist() for end in self.feasibility.band(X)), strict=True)
+        columns = {}
+        for output in self.outputs:
+            if output.name in self.predictors:
+                mean, std = self.predictors[output.name].predict(X)
+                estimates = zip(mean.tolist(), std.tolist(), strict=True)
+                columns[output.name] = [Estimate(output.restore(m), s) for m, s in estimates]
+        return [
+            Prediction({name: column[i] for name, column in columns.items()}, chance, band)
+            for i, (chance, band) in enumerate(zip(chances, bands, strict=True))
+        ]

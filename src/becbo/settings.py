@@ -1,0 +1,55 @@
+"""How to optimise: what the optimizer, `minimize`, the sampler, campaigns and workers share."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from becbo.checks import whole_number
+from becbo.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from becbo.proposers.base import Proposer
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to optimise.
+
+    Args:
+        method: a name from `becbo.METHODS`, or a `Proposer` of your own.
+        seed: same seed and same history, same proposal. None draws one.
+        n_initial: how many experiments are spread over the space before the models take over.
+        noisy: whether repeating an experiment gives a different value. A proposer of your own has
+            been told already.
+        risk: the largest chance of failure that a proposal may have, as far as the models know,
+            between 0 and 1. None leaves it to the method, which for `edge` means about one half.
+
+    Raises:
+        InvalidInput: if a setting cannot be used.
+    """
+
+    method: str | Proposer = "edge"
+    seed: int | None = None
+    n_initial: int = 10
+    noisy: bool = False
+    risk: float | None = None
+
+    def __post_init__(self) -> None:
+        seed = secrets.randbits(32) if self.seed is None else self.seed
+        object.__setattr__(self, "seed", whole_number("seed", seed, at_least=0))
+        object.__setattr__(self, "n_initial", whole_number("n_initial", self.n_initial))
+        if not isinstance(self.noisy, bool | np.bool_):
+            raise InvalidInput(f"noisy {self.noisy!r} must be True or False")
+        risk = self.risk
+        if risk is not None and (
+            isinstance(risk, bool) or not isinstance(risk, Real) or not 0 < risk < 1
+        ):
+            raise InvalidInput(
+                f"risk {risk!r} must lie between 0 and 1: the chance of failure you accept per "
+                "proposal"
+            )

@@ -1,0 +1,58 @@
+"""Values that are only known to lie beyond a bound, in the regression of those that were measured.
+
+A failure that names a limit without a number says that the value was beyond it. Expectation
+propagation turns each such statement into a Gaussian observation of its own precision, by the
+probit sites of `gp_classifier`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from becbo.surrogates.base import Array
+from becbo.surrogates.gp import GPModel, condition
+from becbo.surrogates.gp_classifier import tilted_sites
+
+_SHARPNESS = 0.05  # width of the step at the bound, in standard deviations of the values
+_N_SWEEPS, _DAMPING = 20, 0.7
+_TOLERANCE = 1e-3
+_MIN_PRECISION = 1e-6  # of a site, relative to the step
+
+
+def add_censored(model: GPModel, y: Array, X: Array, bound: float, side: float) -> GPModel:
+    """Adds values beyond a bound to a regression.
+
+    Args:
+        model: the regression of the measured values.
+        y: the measured values (n,), in the order of `model.X`.
+        X: designs (c, d) whose value is beyond the bound.
+        bound: the bound, in the units of y.
+        side: 1 if the values lie above the bound, -1 if below.
+
+    Returns:
+        The regression of both.
+    """
+    z, b = (y - model.shift) / model.unit, (bound - model.shift) / model.unit
+    sites, joint = np.zeros((len(X), 2)), model
+    for _ in range(_N_SWEEPS):
+        mean, std = joint.predict(X)
+        latent = side * ((mean - model.shift) / model.unit - b) / _SHARPNESS
+        variance = (std / model.unit / _SHARPNESS) ** 2
+        new, _ = tilted_sites(np.ones(len(X)), latent, variance, sites, np.eye(len(X)))
+        change = _DAMPING * (new - sites)
+        sites = sites + change
+        tau = np.maximum(sites[:, 0], _MIN_PRECISION)
+        told = b + side * _SHARPNESS * sites[:, 1] / tau
+        joint = condition(
+            model.theta,
+            np.vstack([model.X, X]),
+            np.concatenate([z, told]),
+            model.kernel,
+            model.nugget,
+            model.shift,
+            model.unit,
+            np.concatenate([np.zeros(len(z)), _SHARPNESS**2 / tau]),
+        )
+        if np.abs(change).max() < _TOLERANCE * (1.0 + np.abs(sites).max()):
+            break
+    return joint
