@@ -1,6 +1,7 @@
 """Which part of becbo may import which: the table of docs/architecture.md, checked."""
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
@@ -87,6 +88,7 @@ TABLE: dict[str, set[str]] = {
         "becbo.errors",
         "becbo.space",
         "becbo.trial",
+        "becbo.data",
         "becbo.search.choice",
         "becbo.optimizer",
         "becbo.proposers",
@@ -272,6 +274,12 @@ TABLE: dict[str, set[str]] = {
     },
 }
 
+# Private names of Optuna, which only one file may use.
+PRIVATE = re.compile(
+    r"\._storage\b|\._trial_id\b|\._study_id\b|_thread_local|[\"'.]_study\b(?!\()|optuna\.\S*\._"
+)
+ADAPTER = "becbo.optuna.internals"
+
 # Slow to import, so only inside the functions that need them.
 LATE = ("scipy.stats", "sklearn")
 
@@ -386,6 +394,16 @@ def test_slow_packages_are_imported_late() -> None:
         if any(_covers(slow, name) for slow in LATE)
     ]
     assert early == []
+
+
+def test_private_names_of_optuna_are_in_one_file() -> None:
+    users = [
+        f"{module}: {line.strip()}"
+        for module, source in sources().items()
+        for line in source.splitlines()
+        if PRIVATE.search(line.replace("self._study", "")) and module != ADAPTER
+    ]
+    assert users == []
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import optuna
 import pytest
 from coating import COATING, DESIGN, new_campaign, used_campaign
 
-import becbo.optuna.sampler
+import becbo.optuna.proposal
 from becbo import InvalidInput, Optimizer, Outcome, Trial
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import describe, read_description
@@ -37,12 +37,12 @@ def learned(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> list[tuple[i
     seen: list[Trial] = []
 
     class Spy(Optimizer):
-        def __init__(self, *args: Any) -> None:
-            seen[:] = args[7]
-            super().__init__(*args)
+        def __init__(self, *args: Any, trials: Sequence[Trial], **settings: Any) -> None:
+            seen[:] = trials
+            super().__init__(*args, trials=trials, **settings)
 
     with monkeypatch.context() as patched:
-        patched.setattr(becbo.optuna.sampler, "Optimizer", Spy)
+        patched.setattr(becbo.optuna.proposal, "Optimizer", Spy)
         campaign.suggest()
     answered = [t for t in seen if t.outcome in (Outcome.OK, Outcome.FAILED)]
     return [(t.params["layers"], t.value) for t in answered]

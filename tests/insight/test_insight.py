@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import optuna
 import pytest
 from memory import campaign_in_memory
 
@@ -15,12 +16,14 @@ from becbo import Categorical, Integer, LinearConstraint, Real, Space
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import describe
 from becbo.campaign.formatting import estimate, number, percent, plural, tight
-from becbo.campaign.runs import Result, Run
+from becbo.campaign.runs import REPEAT, Result, Run
 from becbo.insight.calibration import calibration, wilson
 from becbo.insight.importance import importances
 from becbo.insight.insight import Insight, analyze_campaign
 from becbo.insight.maps import allowed, feasibility_map, parameter_distances, settings_grid
 from becbo.insight.suggestions import Suggestion, explain_suggestion, suggestion_context
+from becbo.optuna import open_storage
+from becbo.tables import import_cells
 from becbo.trial import Outcome, Prediction
 
 RNG = np.random.default_rng
@@ -474,6 +477,118 @@ def test_without_pending_runs_it_says_what_would_come_next(tmp_path: Path) -> No
     assert len(made.runs) == 12
     (asked,) = made.suggest()
     assert asked.params == said.params
+
+
+def correct_without_a_change(made: Campaign) -> None:
+    run = made.status.best
+    assert run is not None
+    made.correct(run.number, run.value)
+
+
+def correct_a_failure(made: Campaign) -> None:
+    made.correct(3, failed="melted, too thin")
+
+
+def undo_twice(made: Campaign) -> None:
+    made.undo(5)
+    made.undo(5)
+
+
+def lose_an_added_run(made: Campaign) -> None:
+    made.correct(2, lost="power cut")
+
+
+def withdraw_a_suggestion(made: Campaign) -> None:
+    (asked,) = made.suggest()
+    made.withdraw(asked.number)
+
+
+def answer_in_another_order(made: Campaign) -> None:
+    first, second = made.suggest(2)
+    made.record(second.number, 3.0)
+    made.record(first.number, failed="melted")
+
+
+def lose_a_suggestion(made: Campaign) -> None:
+    (asked,) = made.suggest()
+    made.record(asked.number, lost="power cut")
+    correct_without_a_change(made)
+
+
+def forbid_a_lost_suggestion(made: Campaign) -> None:
+    (asked,) = made.suggest()
+    made.record(asked.number, lost="power cut")
+    made.change({**PLAN, "constraints": [f"heat <= {asked.params['heat'] / 2}"]})
+
+
+def study_of(made: Campaign) -> optuna.Study:
+    return optuna.load_study(study_name=made.name, storage=open_storage(made.where, heartbeat=None))
+
+
+def begin_to_suggest(made: Campaign) -> None:
+    study_of(made).ask()
+
+
+def die_while_suggesting(made: Campaign) -> None:
+    study_of(made).tell(study_of(made).ask(), state=optuna.trial.TrialState.FAIL)
+
+
+def enqueue_a_part(made: Campaign) -> None:
+    study_of(made).enqueue_trial({"resin": "Y", "heat": 2.5})
+
+
+def enqueue_a_design(made: Campaign) -> None:
+    study_of(made).enqueue_trial({"resin": "Y", "heat": 2.5, "time": 10.0})
+
+
+def narrow_the_range(made: Campaign) -> None:
+    run = made.add({"heat": 10.0, "time": 50.0, "resin": "X"}, 1.0)
+    made.correct(run.number, lost="power cut")
+    made.change({**PLAN, "parameters": {**PLAN["parameters"], "heat": {"low": 0, "high": 9.9}}})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        correct_without_a_change,
+        correct_a_failure,
+        undo_twice,
+        lose_an_added_run,
+        withdraw_a_suggestion,
+        answer_in_another_order,
+        lose_a_suggestion,
+        forbid_a_lost_suggestion,
+        begin_to_suggest,
+        die_while_suggesting,
+        enqueue_a_part,
+        enqueue_a_design,
+        narrow_the_range,
+    ],
+)
+def test_what_is_announced_is_what_is_then_suggested(
+    tmp_path: Path, change: Callable[[Campaign], None]
+) -> None:
+    made = Campaign.create(PLAN, tmp_path / "lab.db")
+    import_cells(made, table(12))
+    change(made)
+    (said,) = analyze_campaign(made).suggestions
+    (asked,) = made.suggest()
+    assert said.params == asked.params
+    assert said.remark == asked.remark
+    assert made.description.space.is_allowed(asked.params)
+    assert (said.kind == "repeat") == (asked.origin == REPEAT)
+    if asked.believed is not None:
+        assert said.p_feasible == pytest.approx(asked.believed.p_feasible, abs=1e-3)
+
+
+def test_a_correction_without_a_change_changes_no_suggestion(tmp_path: Path) -> None:
+    made = Campaign.create(PLAN, tmp_path / "lab.db")
+    import_cells(made, table(12))
+    (before,) = analyze_campaign(made).suggestions
+    correct_without_a_change(made)
+    undo_twice(made)
+    (after,) = analyze_campaign(made).suggestions
+    assert after == before
 
 
 def test_a_repeat_of_a_lost_run_is_recognised(tmp_path: Path) -> None:

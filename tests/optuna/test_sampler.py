@@ -29,7 +29,7 @@ from optuna.testing.pytest_samplers import (
 )
 from optuna.trial import FrozenTrial, TrialState
 
-import becbo.optuna.sampler
+import becbo.optuna.proposal
 from becbo import (
     Categorical,
     Infeasible,
@@ -41,8 +41,10 @@ from becbo import (
     Space,
 )
 from becbo.optuna import BECBOSampler, ProposalFailed, lost_numbers, mark_lost, marking, outcome
+from becbo.optuna.beliefs import PROPOSAL
 from becbo.optuna.outcomes import LOST
-from becbo.optuna.sampler import PROPOSAL
+from becbo.optuna.sampler import publish
+from becbo.optuna.spaces import StudySpace
 from becbo.problems import get
 
 UNIT = FloatDistribution(0, 1)
@@ -70,7 +72,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Optimizer]:
             seen.append(copy.deepcopy(self))
             return super().ask(q)
 
-    monkeypatch.setattr(becbo.optuna.sampler, "Optimizer", Spied)
+    monkeypatch.setattr(becbo.optuna.proposal, "Optimizer", Spied)
     return seen
 
 
@@ -653,7 +655,7 @@ def test_workers_with_one_seed_that_propose_at_one_time_differ(
         for _ in range(n)
     ]
     trials = [worker.ask() for worker in workers]  # nothing is suggested yet
-    monkeypatch.setattr(becbo.optuna.sampler, "Optimizer", Simultaneous)
+    monkeypatch.setattr(becbo.optuna.proposal, "Optimizer", Simultaneous)
     threads = [threading.Thread(target=trial.suggest_float, args=("x", 0, 1)) for trial in trials]
     for thread in threads:
         thread.start()
@@ -676,11 +678,11 @@ def test_a_design_that_another_worker_has_just_published_is_not_proposed() -> No
         def ask(self, q: int | None = None) -> Any:
             asked = super().ask(q)
             if PROPOSAL not in study.trials[other.number].system_attrs:
-                becbo.optuna.sampler._publish(study, study.trials[other.number], asked[-1])
+                publish(study, study.trials[other.number], asked[-1], StudySpace.of(XY))
             return asked
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(becbo.optuna.sampler, "Optimizer", Outrun)
+        patch.setattr(becbo.optuna.proposal, "Optimizer", Outrun)
         mine = study.ask(XY)
     theirs = study.trials[other.number].system_attrs[PROPOSAL]["params"]
     assert mine.params != theirs
@@ -710,7 +712,7 @@ def test_a_trial_that_got_stuck_before_its_proposal_is_not_waited_for(
     study = optuna.create_study(sampler=BECBOSampler(space=XY, seed=0))
     study.ask()
     study.ask(XY)
-    monkeypatch.setattr(becbo.optuna.sampler, "_SOON", 0.0)
+    monkeypatch.setattr(becbo.optuna.proposal, "_SOON", 0.0)
     study.ask(XY)
     assert counts == [2, 1]
 

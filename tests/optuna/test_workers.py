@@ -22,7 +22,7 @@ from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from becbo import Outcome
 from becbo.optuna import lost_numbers, open_storage, outcome, reason, requeue_lost
-from becbo.optuna.storage import turnstile
+from becbo.optuna.storage import study_lock
 
 pytest_plugins = ["postgres"]
 
@@ -179,7 +179,7 @@ def test_the_budget_counts_what_is_there_already(workers: Workers) -> None:
 def test_no_trial_starts_while_another_worker_looks(workers: Workers) -> None:
     """Else two would see that one trial is missing, and both start it."""
     storage = workers.study._storage
-    with turnstile(workers.where)():
+    with study_lock(workers.where)():
         process = workers.start("--study", "other", "--trials", "1")
         wait_until(lambda: len(storage.get_all_studies()) == 2, process)  # it is there and waits
         time.sleep(0.5)

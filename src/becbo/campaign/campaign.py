@@ -25,13 +25,17 @@ from becbo.campaign.runs import (
     read_runs,
     runs_to_repeat,
 )
-from becbo.campaign.status import Status, optimizer_of, status_of
+from becbo.campaign.status import Status, plan_of, status_of
 from becbo.campaign.store import FILE, AnyDescription, Batch
+from becbo.checks import whole_number
 from becbo.errors import InvalidInput
-from becbo.optimizer import Optimizer, whole_number
+from becbo.optimizer import Optimizer
+from becbo.optuna.internals import storage_of
+from becbo.optuna.proposal import optimizer_of
 from becbo.optuna.sampler import BECBOSampler
 from becbo.optuna.spaces import distributions_of
-from becbo.optuna.storage import turnstile
+from becbo.optuna.storage import study_lock
+from becbo.optuna.study_data import StudyData
 from becbo.trial import Outcome
 
 
@@ -66,7 +70,7 @@ class Campaign:
         """Use `create` or `open`."""
         self.where = where
         self._study = study
-        self._lock = turnstile(where)
+        self._lock = study_lock(where)
 
     @classmethod
     def create(cls, description: AnyDescription, where: str | Path = FILE) -> Campaign:
@@ -136,8 +140,12 @@ class Campaign:
     @property
     def runs(self) -> list[Run]:
         """All experiments by number, each in its present state."""
-        trials = self._study.get_trials(deepcopy=False)
-        return read_runs(trials, self._study.user_attrs, self.description.space.names)
+        return read_runs(self.study_data, self.description.space.names)
+
+    @property
+    def study_data(self) -> StudyData:
+        """What the study of the campaign holds now."""
+        return StudyData.of(self._study)
 
     @property
     def status(self) -> Status:
@@ -181,7 +189,7 @@ class Campaign:
         numbers = self._repeat_lost(q)
         asking = optuna.load_study(
             study_name=self.name,
-            storage=self._study._storage,
+            storage=storage_of(self._study),
             sampler=_sampler(self.description),
         )
         distributions = distributions_of(self.description.space)
@@ -380,13 +388,14 @@ class Campaign:
 
     def optimizer(self) -> Optimizer:
         """The runs as an `Optimizer`, for predictions. It is a copy: using it changes nothing."""
-        return optimizer_of(self.description, self.runs)
+        return optimizer_of(self.study_data, plan_of(self.description))
 
     def _repeat_lost(self, at_most: int) -> list[int]:
         """Adds runs with the designs of lost ones; returns their numbers."""
+        space = self.description.space
         with self._lock():
-            due = runs_to_repeat(self.runs)[:at_most]
-            return [store.repeat_run(self._study, self.description.space, run) for run in due]
+            due = runs_to_repeat(self.runs, space)[:at_most]
+            return [store.repeat_run(self._study, space, run) for run in due]
 
     def _current(self, number: int, version: int | None) -> Run:
         run = self.run(number)

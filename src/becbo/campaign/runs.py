@@ -15,17 +15,19 @@ from optuna.trial import FrozenTrial, TrialState
 
 from becbo.errors import InvalidInput
 from becbo.optimizer import finite_value, reason_in
-from becbo.optuna.beliefs import Proposed, proposed
+from becbo.optuna.beliefs import StoredProposal, proposal_of
 from becbo.optuna.outcomes import (
     FIXED,
     MAX_RETRIES,
-    REPLACES,
     RETRIES,
+    corrections,
     final_value,
     lost_among,
     outcome,
     reason,
 )
+from becbo.optuna.study_data import StudyData
+from becbo.space import Space
 from becbo.trial import Outcome, Prediction
 
 NOTE = "becbo:note"  # attribute of a trial: what somebody wrote about it
@@ -130,18 +132,25 @@ class Run:
         return self.outcome is Outcome.PENDING or self.result == taken_back
 
 
-def read_runs(
-    trials: Sequence[FrozenTrial], study_attrs: Mapping[str, Any], names: Collection[str]
-) -> list[Run]:
-    """All experiments by number, each as it stands now, on the parameters of these names."""
-    started = [trial for trial in trials if trial.state is not TrialState.WAITING]
+def read_runs(study: StudyData, names: Collection[str]) -> list[Run]:
+    """The runs of a study.
+
+    Args:
+        study: What the study holds.
+        names: The parameters of the campaign.
+
+    Returns:
+        All experiments by number, each in its present state.
+    """
+    started = [trial for trial in study.trials if trial.state is not TrialState.WAITING]
     chains: dict[int, list[FrozenTrial]] = {}
     first: dict[int, int] = {}
+    corrected = corrections(started)
     for trial in started:
-        before = trial.system_attrs.get(REPLACES, -1)
+        before = corrected.get(trial.number, -1)
         first[trial.number] = first.get(before, trial.number)
         chains.setdefault(first[trial.number], []).append(trial)
-    lost = lost_among(started, study_attrs)
+    lost = lost_among(started, study.user_attrs)
     # A design that is being worked out at this moment, or was when a program died, is incomplete.
     return [
         _run(chain, lost, names)
@@ -163,8 +172,16 @@ def last_entries(runs: Sequence[Run]) -> list[tuple[Run, Entry]]:
     ]
 
 
-def runs_to_repeat(runs: Sequence[Run]) -> list[Run]:
-    """The lost runs whose designs are to be suggested again."""
+def runs_to_repeat(runs: Sequence[Run], space: Space) -> list[Run]:
+    """The lost runs whose designs are suggested again, before any new one.
+
+    Args:
+        runs: All runs of a campaign.
+        space: What may be suggested now; it may have become smaller since.
+
+    Returns:
+        Those runs, by number.
+    """
     repeated = {number for run in runs for number in run.repeats}
     return [
         run
@@ -174,13 +191,21 @@ def runs_to_repeat(runs: Sequence[Run]) -> list[Run]:
         and run.result.reason != WITHDRAWN
         and run.number not in repeated
         and len(run.repeats) < MAX_RETRIES
+        and _is_possible(run.params, space)
     ]
+
+
+def _is_possible(params: Mapping[str, Any], space: Space) -> bool:
+    try:
+        return space.is_allowed(space.validate(params))
+    except InvalidInput:
+        return False
 
 
 def _run(chain: Sequence[FrozenTrial], lost: frozenset[int], names: Collection[str]) -> Run:
     """The run that a chain of trials, each of which replaces the one before, stands for."""
     original, current = chain[0], chain[-1]
-    proposal = proposed(original)
+    proposal = proposal_of(original)
     history = {
         trial.number: RunState(
             _result(trial, lost - {trial.number}),
@@ -210,7 +235,7 @@ def _run(chain: Sequence[FrozenTrial], lost: frozenset[int], names: Collection[s
     )
 
 
-def _origin(proposal: Proposed | None, repeats: Sequence[int]) -> str:
+def _origin(proposal: StoredProposal | None, repeats: Sequence[int]) -> str:
     if repeats:
         return REPEAT
     return "user" if proposal is None else proposal.origin
@@ -219,7 +244,7 @@ def _origin(proposal: Proposed | None, repeats: Sequence[int]) -> str:
 def _was_pending(trial: FrozenTrial) -> bool:
     """Whether the trial waited for its result, instead of being added with it."""
     waits = (FIXED, RETRIES, REOPENED)
-    return proposed(trial) is not None or any(key in trial.system_attrs for key in waits)
+    return proposal_of(trial) is not None or any(key in trial.system_attrs for key in waits)
 
 
 def _before(trial: FrozenTrial, history: Mapping[int, RunState]) -> RunState:

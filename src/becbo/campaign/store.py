@@ -22,11 +22,14 @@ from optuna.trial import TrialState
 from becbo.campaign.description import Description, describe, read_description
 from becbo.campaign.errors import Conflict, NotFound
 from becbo.campaign.runs import BATCH, NOTE, REOPENED, RESTORES, Result, Run, RunState, clean_text
-from becbo.campaign.status import optimizer_of
+from becbo.campaign.status import plan_of
 from becbo.errors import InvalidInput
+from becbo.optuna.internals import add_trial, set_system_attr, set_user_attr
 from becbo.optuna.outcomes import OUTCOME, REASON, REPLACES, RETRIES
+from becbo.optuna.proposal import next_proposal
 from becbo.optuna.spaces import distributions_of
-from becbo.optuna.storage import open_storage, turnstile
+from becbo.optuna.storage import open_storage, study_lock
+from becbo.optuna.study_data import StudyData
 from becbo.space import Space
 from becbo.trial import Outcome
 
@@ -72,14 +75,14 @@ def checked_description(given: AnyDescription) -> Description:
     else:
         description = given if isinstance(given, Description) else describe(given)
     # Constraints that contradict each other are an error now, not at the first suggestion.
-    optimizer_of(description, ()).ask()
+    next_proposal(StudyData(description.objective.direction), plan_of(description))
     return description
 
 
 def create_study(description: Description, where: str | Path) -> optuna.Study:
     """A new study for a campaign, or InvalidInput if the name is taken."""
     storage = open_storage(where, heartbeat=None)
-    with turnstile(where)():
+    with study_lock(where)():
         # A study without description and trials was left by a program that died just here.
         study = optuna.create_study(
             storage=storage,
@@ -148,23 +151,19 @@ def add_run(
         user_attrs=_attributes(result, note or None),
         system_attrs=dict(system_attrs or {}),
     )
-    # As Study.add_trial, which does not return the number.
-    storage = study._storage
-    trial_id = storage.create_new_trial(study._study_id, template_trial=trial)
-    return storage.get_trial_number_from_id(trial_id)
+    return add_trial(study, trial)
 
 
 def finish_run(
     study: optuna.Study, run: Run, result: Result, note: str | None, batch: str = ""
 ) -> None:
     """Ends the trial of a pending run."""
-    storage = study._storage
-    trial_id = study.get_trials(deepcopy=False)[run.version]._trial_id
+    trial = study.get_trials(deepcopy=False)[run.version]
     try:
         # Also without a batch: an import that was killed just here may have left its own.
-        storage.set_trial_system_attr(trial_id, BATCH, batch)
+        set_system_attr(study, trial, BATCH, batch)
         for key, text in _attributes(result, note and clean_text(note)).items():
-            storage.set_trial_user_attr(trial_id, key, text)
+            set_user_attr(study, trial, key, text)
         study.tell(run.version, result.value, _STATES[result.outcome])
     except (ValueError, optuna.exceptions.UpdateFinishedTrialError) as error:
         # Another program, such as optuna-dashboard, ended it without taking the lock.

@@ -98,7 +98,7 @@ def worker(
     import optuna
 
     from becbo.optuna import BECBOSampler, open_storage
-    from becbo.optuna.storage import turnstile
+    from becbo.optuna.storage import study_lock
     from becbo.optuna.worker import Job
 
     counts_as = cast("Pruned", pruned)
@@ -110,7 +110,7 @@ def worker(
         catches = _exceptions(catch)  # which may be of the same module
         opened = open_storage(storage, heartbeat=heartbeat)
         shared = _study(opened, study, direction, sampler)
-        turns = turnstile(storage)
+        turns = study_lock(storage)
         with _Report(trials, console) as report:
             Job(
                 storage=opened,

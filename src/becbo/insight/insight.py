@@ -14,14 +14,16 @@ import numpy as np
 
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import Description
-from becbo.campaign.runs import Run
-from becbo.campaign.status import Status, optimizer_of, status_of
+from becbo.campaign.runs import Run, read_runs
+from becbo.campaign.status import Status, next_suggestion, plan_of, status_of
 from becbo.insight.calibration import Calibration, calibration
 from becbo.insight.importance import Function, Importance, RegionPredicate, importances
 from becbo.insight.maps import FeasibilityMap, allowed, feasibility_map, parameter_distances
 from becbo.insight.suggestions import Suggestion, explain_suggestion, suggestion_context
 from becbo.insight.views import ModelView, model_view
 from becbo.optimizer import Optimizer
+from becbo.optuna.proposal import optimizer_of
+from becbo.optuna.study_data import StudyData
 from becbo.space import Array
 from becbo.threads import one_thread
 from becbo.trial import Outcome
@@ -114,25 +116,26 @@ def analyze_campaign(campaign: Campaign) -> Insight:
     Returns:
         What its runs have taught.
     """
-    return analyze_runs(campaign.description, tuple(campaign.runs))
+    return analyze_study(campaign.description, campaign.study_data)
 
 
-def analyze_runs(description: Description, runs: tuple[Run, ...]) -> Insight:
-    """Computes what runs have taught.
+def analyze_study(description: Description, study: StudyData) -> Insight:
+    """Computes what a study has taught so far.
 
     Args:
-        description: The campaign of the runs.
-        runs: All of its runs.
+        description: What the study is about.
+        study: What the study holds.
 
     Returns:
-        What they have taught.
+        What its runs have taught.
     """
+    runs = tuple(read_runs(study, description.space.names))
     status = status_of(description, runs)
-    optimizer = optimizer_of(description, runs)
+    optimizer = optimizer_of(study, plan_of(description))
     rng = np.random.default_rng(description.seed)
     with one_thread():
         models = model_view(optimizer)
-        suggestions = _suggestions(description, status, runs, optimizer, rng)
+        suggestions = _suggestions(description, study, status, runs, optimizer, rng)
         failure = _failure_importances(description, runs, models, rng)
         value = _value_importances(description, runs, models, rng)
         maps = _maps(description, status, runs, suggestions, models, failure, value)
@@ -165,16 +168,17 @@ def _done(runs: Sequence[Run]) -> list[Run]:
 
 def _suggestions(
     description: Description,
+    study: StudyData,
     status: Status,
     runs: Sequence[Run],
     optimizer: Optimizer,
     rng: np.random.Generator,
 ) -> tuple[Suggestion, ...]:
-    """The pending runs; if there are none, what the models would suggest now."""
+    """The pending runs; if there are none, what would be suggested now."""
     context = suggestion_context(description, runs, status.best, rng)
     pending = [run for run in runs if run.outcome is Outcome.PENDING]
     if not pending:
-        trial = optimizer.ask()  # the optimizer is a copy: nothing becomes pending
+        trial = next_suggestion(description, study, runs)
         now = optimizer.predict(trial.params)
         remark = trial.note or ""
         return (explain_suggestion(context, None, trial.params, trial.origin, now, remark=remark),)

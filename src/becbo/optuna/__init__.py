@@ -1,5 +1,6 @@
 """Optuna studies with becbo: the sampler, the storage, and what counts as failed or lost."""
 
+from becbo.optuna.guard import ProposalFailed
 from becbo.optuna.outcomes import (
     lost_numbers,
     mark_failed,
@@ -9,7 +10,7 @@ from becbo.optuna.outcomes import (
     reason,
     requeue_lost,
 )
-from becbo.optuna.sampler import BECBOSampler, ProposalFailed
+from becbo.optuna.sampler import BECBOSampler
 from becbo.optuna.storage import open_storage
 
 __all__ = [

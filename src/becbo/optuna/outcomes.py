@@ -173,8 +173,9 @@ def lost_numbers(study: optuna.Study) -> frozenset[int]:
 
 def lost_among(trials: Iterable[FrozenTrial], study_attrs: Iterable[str]) -> frozenset[int]:
     """The numbers of lost trials, from all trials and the attributes of their study."""
-    lost = {int(key.removeprefix(LOST)) for key in study_attrs if key.startswith(LOST)}
     known = {trial.number: trial for trial in trials}
+    lost = {int(key.removeprefix(LOST)) for key in study_attrs if key.startswith(LOST)}
+    lost.update(corrections(known.values()).values())
     for trial in known.values():
         repeated = [known[n] for n in _retries(trial) if n in known]
         lost.update(
@@ -182,12 +183,16 @@ def lost_among(trials: Iterable[FrozenTrial], study_attrs: Iterable[str]) -> fro
             for old in repeated
             if old.state is not TrialState.COMPLETE and _is_same(trial, old)
         )
-        corrected = known.get(trial.system_attrs.get(REPLACES, -1))
-        if corrected is not None and _is_same(trial, corrected):
-            lost.add(corrected.number)
         if trial.user_attrs.get(OUTCOME) == Outcome.LOST.value:
             lost.add(trial.number)
     return frozenset(lost)
+
+
+def corrections(trials: Iterable[FrozenTrial]) -> dict[int, int]:
+    """Number of each trial that corrects another one -> the number of that other trial."""
+    known = {trial.number: trial for trial in trials}
+    pairs = [(t, known.get(t.system_attrs.get(REPLACES, -1))) for t in known.values()]
+    return {new.number: old.number for new, old in pairs if old and _is_same(new, old)}
 
 
 def requeue_lost(study: optuna.Study, trial: FrozenTrial) -> None:

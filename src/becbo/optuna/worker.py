@@ -19,6 +19,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from becbo.errors import Infeasible, InvalidInput, in_words
 from becbo.optimizer import number_in
+from becbo.optuna.internals import has_heartbeat, record_heartbeat
 from becbo.optuna.outcomes import (
     OUTCOME,
     Pruned,
@@ -28,7 +29,6 @@ from becbo.optuna.outcomes import (
     mark_lost,
     outcome,
 )
-from becbo.optuna.storage import has_heartbeat, say_alive
 from becbo.trial import Outcome
 
 Objective = Callable[[optuna.Trial], Any]
@@ -101,7 +101,7 @@ class Job:
 
         def evaluate(trial: optuna.Trial) -> float:
             started.append(trial)
-            say_alive(self.storage, trial)
+            record_heartbeat(self.storage, trial)
             turn.close()
             return _evaluate(self.objective, trial, self.catch, self.is_stopping)
 

@@ -15,11 +15,11 @@ from becbo.campaign.description import (
     LabParameter,
     Objective,
 )
-from becbo.campaign.runs import read_runs
 from becbo.campaign.store import DESCRIPTION, description_in
 from becbo.errors import InvalidInput
-from becbo.insight.insight import analyze_runs
-from becbo.optuna.spaces import common_distributions, parameter_of
+from becbo.insight.insight import analyze_study
+from becbo.optuna.spaces import common_distributions, distinct_choices, parameter_of
+from becbo.optuna.study_data import StudyData
 from becbo.report.figures import report_figures
 from becbo.space import Categorical, Parameter
 
@@ -56,10 +56,8 @@ def attach_plots(study: optuna.Study, trial: FrozenTrial | None = None) -> list[
             raise
         _logger.warning(error)  # a callback must not end the study
         return []
-    trials = study.get_trials(deepcopy=False)
-    runs = tuple(read_runs(trials, study.user_attrs, description.space.names))
     names = []
-    for name, shown in report_figures(analyze_runs(description, runs)).items():
+    for name, shown in report_figures(analyze_study(description, StudyData.of(study))).items():
         title = TITLES[name.partition("-")[0]]
         shown.figure.update_layout(title=title)
         save_plotly_graph_object(study, shown.figure, graph_object_id=f"becbo-{name}")
@@ -95,7 +93,7 @@ def _described(name: str, distribution: BaseDistribution) -> LabParameter | None
 
 def _parameter(name: str, distribution: BaseDistribution) -> Parameter:
     if isinstance(distribution, CategoricalDistribution):
-        return Categorical(name, distribution.choices)
+        return Categorical(name, distinct_choices(distribution))
     return parameter_of(name, distribution)
 
 
