@@ -93,7 +93,7 @@ def becbo_sampler(problem: Problem, seed: int) -> Peer:
     """becbo's sampler in Optuna, default settings."""
     from becbo.optuna import BECBOSampler
 
-    return OptunaPeer(problem, BECBOSampler(seed=seed, n_startup=N_INITIAL))
+    return OptunaPeer(problem, BECBOSampler(seed=seed, n_initial=N_INITIAL))
 
 
 def optuna_tpe(problem: Problem, seed: int) -> Peer:

@@ -9,7 +9,7 @@ import pytest
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution
 from optuna.trial import TrialState
 
-from becbo import Categorical, Outcome, Real, Space
+from becbo import Categorical, Outcome, Real, Settings, Space
 from becbo.optuna import BECBOSampler, mark_failed, mark_lost
 from becbo.optuna.history import History, Rules, read_history
 from becbo.optuna.outcomes import REPLACES
@@ -22,7 +22,7 @@ DISTRIBUTIONS: dict[str, BaseDistribution] = {
     "x": FloatDistribution(0, 1),
     "gas": CategoricalDistribution(["argon", "none"]),
 }
-SETTINGS: dict[str, Any] = {"seed": 3, "n_initial": 2}
+SETTINGS = Settings(seed=3, n_initial=2)
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_a_trial_that_is_pending_again_comes_last(study: optuna.Study) -> None:
 
 
 def test_a_correction_keeps_what_was_believed(study: optuna.Study) -> None:
-    study.sampler = BECBOSampler(space=SPACE, **{"n_startup": 1, "seed": 3})
+    study.sampler = BECBOSampler(space=SPACE, n_initial=1, seed=3)
     study.tell(study.ask(DISTRIBUTIONS), 3.0)
     before = history_of(study).trials[-1]
     assert before.believed is not None and before.origin != "user"
@@ -115,7 +115,7 @@ def test_the_engine_sees_choices_of_a_space_and_indices_of_distributions(
 
 @pytest.mark.parametrize("space", [SPACE, DISTRIBUTIONS])
 def test_the_next_proposal_is_the_one_that_ask_then_makes(study: optuna.Study, space: Any) -> None:
-    study.sampler = BECBOSampler(space=space, seed=3, **{"n_startup": 2})
+    study.sampler = BECBOSampler(space=space, seed=3, n_initial=2)
     plan = Plan(StudySpace.of(space), SETTINGS)
     for value in (0.5, None, 0.1):
         said = next_proposal(StudyData.of(study), plan)

@@ -115,9 +115,9 @@ def test_only_one_at_a_time_holds_the_lock(where: str, tmp_path: Path, opening: 
     counter.write_text("0")
 
     def add_ten(_: int) -> None:
-        turns = study_lock(where)
+        lock = study_lock(where)
         for _ in range(10):
-            with turns():
+            with lock():
                 counter.write_text(str(int(counter.read_text()) + 1))
 
     with ThreadPoolExecutor(4) as pool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from optuna.trial import FrozenTrial
@@ -31,7 +31,8 @@ class StoredProposal:
 
     def to_dict(self) -> dict[str, Any]:
         """The proposal as plain data, for the attribute `PROPOSAL`."""
-        return asdict(self)
+        believed = None if self.believed is None else self.believed.to_dict()
+        return {**vars(self), "params": dict(self.params), "believed": believed}
 
 
 def proposal_of(trial: FrozenTrial) -> StoredProposal | None:
@@ -40,6 +41,9 @@ def proposal_of(trial: FrozenTrial) -> StoredProposal | None:
     if stored is None:
         return None
     believed = stored["believed"]
-    if believed is not None:  # JSON knows no tuples
-        believed = Prediction(**{**believed, "band": tuple(believed["band"])})
-    return StoredProposal(stored["params"], stored["origin"], stored["note"], believed)
+    return StoredProposal(
+        stored["params"],
+        stored["origin"],
+        stored["note"],
+        None if believed is None else Prediction.from_dict(believed),
+    )

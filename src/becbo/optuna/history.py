@@ -5,6 +5,7 @@ The sampler and the campaign both take this road, so that a report announces wha
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,20 +14,13 @@ from typing import Any
 
 from optuna.trial import FrozenTrial, TrialState
 
-from becbo.data import sign
 from becbo.optuna.beliefs import proposal_of
 from becbo.optuna.designs import Design, Designs, read_designs
-from becbo.optuna.outcomes import (
-    Pruned,
-    corrections,
-    final_value,
-    lost_among,
-    outcome,
-    reason,
-)
+from becbo.optuna.outcomes import Pruned, corrections, lost_among, result_of
 from becbo.optuna.spaces import StudySpace
 from becbo.optuna.study_data import StudyData
-from becbo.trial import Outcome, Trial
+from becbo.outputs import Outputs
+from becbo.trial import Result, Trial
 
 
 @dataclass(frozen=True)
@@ -101,11 +95,11 @@ def read_history(study: StudyData, space: StudySpace, rules: Rules) -> History:
     replaced = set(corrections(study.trials).values())
     usable = [t for t in study.trials if t.number in designs.by_number and t.number not in replaced]
     usable.sort(key=lambda trial: _end(trial, first[trial.number]))
-    outcomes = [outcome(trial, lost, rules.pruned) for trial in usable]
-    values, warnings = _values(usable, outcomes, study.direction)
+    results = [result_of(t, lost, rules.pruned, study.outputs) for t in usable]
+    counted, warnings = _as_counted(usable, results, study.outputs)
     trials = [
-        _trial(i, trial, designs.by_number[trial.number], ended, value, first[trial.number])
-        for i, (trial, ended, value) in enumerate(zip(usable, outcomes, values, strict=True))
+        _trial(i, designs.by_number[trial.number], result, first[trial.number])
+        for i, (trial, result) in enumerate(zip(usable, counted, strict=True))
     ]
     return History(trials, designs.by_number, lost, warnings | _missing(designs, lost))
 
@@ -131,57 +125,45 @@ def _end(trial: FrozenTrial, first: FrozenTrial) -> tuple[datetime, int]:
     return ended or datetime.max, first.number
 
 
-def _trial(
-    number: int,
-    trial: FrozenTrial,
-    design: Design,
-    ended: Outcome,
-    value: float | None,
-    first: FrozenTrial,
-) -> Trial:
+def _trial(number: int, design: Design, result: Result, first: FrozenTrial) -> Trial:
     proposal = proposal_of(first)
-    return Trial(
-        number,
-        design,
-        ended,
-        value,
-        reason(trial),
-        proposal.believed if proposal else None,
-        proposal.origin if proposal else "user",
-        proposal.note if proposal else None,
-    )
+    if proposal is None:
+        return Trial(number, design, result)
+    return Trial(number, design, result, proposal.believed, proposal.origin, proposal.note)
 
 
-def _values(
-    trials: Sequence[FrozenTrial], outcomes: Sequence[Outcome], direction: str
-) -> tuple[list[float | None], dict[str, str]]:
-    """The values of the trials that worked, and a warning if some count with another one.
+def _as_counted(
+    trials: Sequence[FrozenTrial], results: Sequence[Result], outputs: Outputs
+) -> tuple[list[Result], dict[str, str]]:
+    """The results as they count, and a warning if some count with another value.
 
     A pruned trial was given up because others did better, whatever its last report: early ones are
     often better than the final value would be. So it counts as no better than half of the complete
-    trials. Not than the worst, which may be out of all proportion.
+    trials. Not than the worst, which may be out of all proportion. Only studies with one objective
+    have pruned trials.
     """
-    worked = [ended is Outcome.OK for ended in outcomes]
-    values = [final_value(t) if ok else None for t, ok in zip(trials, worked, strict=True)]
-    known = [(t, v) for t, v in zip(trials, values, strict=True) if v is not None]
-    complete = [value for trial, value in known if trial.state is TrialState.COMPLETE]
-    if not complete:
-        return values, {}
-    median, factor = statistics.median(complete), sign(direction)
-    capped = {
-        trial.number: value
-        for trial, value in known
-        if trial.state is TrialState.PRUNED and factor * value > factor * median
-    }
+    objective = outputs.objectives[0]
+    pairs = list(zip(trials, results, strict=True))
+    values = {t.number: result.values.get(objective.name) for t, result in pairs}
+    complete = [values[t.number] for t in trials if t.state is TrialState.COMPLETE]
+    known = [value for value in complete if value is not None]
+    median = statistics.median(known) if known else math.nan
+    capped = [
+        trial.number
+        for trial in trials
+        if trial.state is TrialState.PRUNED
+        and (value := values[trial.number]) is not None
+        and objective.gain(value) > objective.gain(median)
+    ]
     if not capped:
-        return values, {}
-    number, value = next(iter(capped.items()))
+        return list(results), {}
+    number = capped[0]
     warning = (
-        f"trial {number} was pruned at {value:g}, which is better than the median of the complete "
-        f"trials; it, and others like it, count with the median, {median:g}"
+        f"trial {number} was pruned at {values[number]:g}, which is better than the median of "
+        f"the complete trials; it, and others like it, count with the median, {median:g}"
     )
-    counted = [median if t.number in capped else v for t, v in zip(trials, values, strict=True)]
-    return counted, {"pruned": warning}
+    as_median = Result.ok({objective.name: median})
+    return [as_median if t.number in capped else r for t, r in pairs], {"pruned": warning}
 
 
 def _missing(designs: Designs, lost: frozenset[int]) -> dict[str, str]:

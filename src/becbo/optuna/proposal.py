@@ -17,6 +17,7 @@ from becbo.optuna.history import History, Rules, age, read_history
 from becbo.optuna.spaces import PinnedSpace, StudySpace
 from becbo.optuna.study_data import StudyData
 from becbo.search.choice import REPEAT
+from becbo.settings import Settings
 from becbo.space import Space
 from becbo.trial import Trial
 
@@ -32,12 +33,12 @@ class Plan:
 
     Args:
         space: the parameters to propose.
-        settings: those of `Optimizer`.
+        settings: how to optimise.
         rules: how pruned and lost trials count.
     """
 
     space: StudySpace
-    settings: Mapping[str, Any]
+    settings: Settings
     rules: Rules = Rules()
 
 
@@ -53,7 +54,7 @@ def optimizer_of(study: StudyData, plan: Plan) -> Optimizer:
 
 
 def _optimizer(space: Space, study: StudyData, history: History, plan: Plan) -> Optimizer:
-    return Optimizer(space, study.direction, trials=history.trials, **plan.settings)
+    return Optimizer(space, study.outputs, trials=history.trials, **vars(plan.settings))
 
 
 def next_proposal(study: StudyData, plan: Plan) -> Trial:

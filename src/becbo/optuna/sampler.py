@@ -20,7 +20,7 @@ from optuna.samplers import BaseSampler, RandomSampler
 from optuna.trial import FrozenTrial, TrialState
 
 from becbo.errors import InvalidInput
-from becbo.optimizer import whole_number
+from becbo.methods import build
 from becbo.optuna.beliefs import PROPOSAL, StoredProposal, proposal_of
 from becbo.optuna.designs import Design, enqueued, read_designs
 from becbo.optuna.guard import end_without_proposal, guarded
@@ -30,8 +30,9 @@ from becbo.optuna.outcomes import Pruned, requeue_lost
 from becbo.optuna.proposal import Plan, propose, random_instead_of_repeat
 from becbo.optuna.spaces import Distributions, StudySpace, all_distributions, parameter_of
 from becbo.optuna.study_data import StudyData
-from becbo.proposers import Proposer, build
+from becbo.outputs import Output, Outputs
 from becbo.search.choice import REPEAT
+from becbo.settings import Settings
 from becbo.space import Space
 from becbo.trial import Trial
 
@@ -48,12 +49,8 @@ class BECBOSampler(BaseSampler):
         space: what is modelled: a dict of Optuna distributions, or a becbo `Space`, whose
             constraints then hold for every proposal. None takes the parameters that finished
             trials have had, always with the same range. Others are drawn at random.
-        method: a name from `becbo.METHODS`, or a proposer of your own.
-        seed: same seed and same history, same proposal. None draws one.
-        n_startup: how many trials are spread over the space before the models take over.
-        noisy: whether repeating a trial gives a different value.
-        risk: the largest chance of failure that a proposal may have, as far as the models know,
-            between 0 and 1. None leaves it to the method, which for `edge` means about one half.
+        outputs: what the study's value is, as an `Objective` with a name; None takes "value" and
+            the direction of the study.
         pruned: what a pruned trial counts as. "value": with the value it reported last, or the
             median of the complete trials if that is worse, and as failed if it reported none;
             "failed"; or "ignore", as if it had not been.
@@ -61,6 +58,7 @@ class BECBOSampler(BaseSampler):
             as `lambda trial: trial.user_attrs.get("exit_code") == 137`.
         stale_after: seconds after which a trial that is still running counts as lost. None waits
             without limit, or for the heartbeat of the storage.
+        **settings: method, seed, n_initial, noisy, risk: see `becbo.Settings`.
 
     Raises:
         InvalidInput: an argument cannot be used; the message names it.
@@ -70,17 +68,12 @@ class BECBOSampler(BaseSampler):
         self,
         *,
         space: Space | Mapping[str, BaseDistribution] | None = None,
-        method: str | Proposer = "edge",
-        seed: int | None = None,
-        n_startup: int = 10,
-        noisy: bool = False,
-        risk: float | None = None,
+        outputs: Output | Outputs | None = None,
         pruned: Pruned = "value",
         is_lost: Callable[[FrozenTrial], bool] | None = None,
         stale_after: float | None = None,
+        **settings: Any,
     ) -> None:
-        if seed is None:
-            seed = int(np.random.SeedSequence().generate_state(1)[0])
         if pruned not in get_args(Pruned):
             raise InvalidInput(f"pruned {pruned!r} must be one of {', '.join(get_args(Pruned))}")
         if stale_after is not None and not (
@@ -89,15 +82,9 @@ class BECBOSampler(BaseSampler):
             raise InvalidInput(f"stale_after {stale_after!r} must be a number of seconds above 0")
         if is_lost is not None and not callable(is_lost):
             raise InvalidInput(f"is_lost {is_lost!r} must be a function of a trial")
-        build(method, noisy, risk=risk)  # an unknown name is an error now, not in the first trial
-        self._seed = whole_number("seed", seed, at_least=0)
-        self._settings = {
-            "method": method,
-            "seed": self._seed,
-            "n_initial": whole_number("n_startup", n_startup),
-            "noisy": noisy,
-            "risk": risk,
-        }
+        self._settings = Settings(**settings)
+        self._outputs = None if outputs is None else Outputs.of(outputs)
+        build(self._settings, self._outputs)  # errors now, not in the first trial
         self._space = None if space is None else _study_space(space)
         self._rules = Rules(pruned, is_lost, stale_after)
         self._warned: set[str] = set()  # what the log has
@@ -112,17 +99,31 @@ class BECBOSampler(BaseSampler):
     def before_trial(self, study: optuna.Study, trial: FrozenTrial) -> None:
         """Refuses several objectives, out of reach of `optimize(catch=...)`."""
         try:
-            _check_single_objective(study)
+            self._check_objective(study)
         except InvalidInput as error:
             end_without_proposal(study, trial, error)
             raise
+
+    def _check_objective(self, study: optuna.Study) -> None:
+        if len(study.directions) > 1:
+            raise InvalidInput(
+                f"BECBOSampler optimises one objective, the study has {len(study.directions)}; "
+                "combine them into one value, or use another sampler"
+            )
+        direction = study.direction.name.lower()
+        for objective in self._outputs.objectives if self._outputs else ():
+            if objective.direction != direction:
+                raise InvalidInput(
+                    f"the study has direction {direction!r}, outputs have {objective!r}; make them "
+                    "agree"
+                )
 
     def infer_relative_search_space(
         self, study: optuna.Study, trial: FrozenTrial
     ) -> dict[str, BaseDistribution]:
         """The parameters that are proposed together."""
         with guarded(study, trial) as study:
-            _check_single_objective(study)
+            self._check_objective(study)
             if self._space is not None:
                 return dict(self._space.distributions)
             seen = all_distributions(study.get_trials(deepcopy=False))
@@ -146,7 +147,7 @@ class BECBOSampler(BaseSampler):
     ) -> dict[str, Any]:
         """The proposal."""
         with guarded(study, trial) as study:
-            _check_single_objective(study)
+            self._check_objective(study)
             if not search_space:
                 return {}
             space = StudySpace.of(search_space) if self._space is None else self._space
@@ -162,10 +163,11 @@ class BECBOSampler(BaseSampler):
     ) -> Any:
         """A random value for a parameter that is not among the proposed ones."""
         with guarded(study, trial) as study:
-            _check_single_objective(study)
+            self._check_objective(study)
             self._warn_of_random_value(study, trial, param_name, param_distribution)
             # Not one stream of numbers, which workers with the same seed would share.
-            entropy = (self._seed, trial.number, zlib.crc32(param_name.encode()))
+            assert self._settings.seed is not None, "settings draw one"
+            entropy = (self._settings.seed, trial.number, zlib.crc32(param_name.encode()))
             sampler = RandomSampler(int(np.random.SeedSequence(entropy).generate_state(1)[0]))
             return sampler.sample_independent(study, trial, param_name, param_distribution)
 
@@ -211,7 +213,7 @@ class BECBOSampler(BaseSampler):
             return {}  # nothing is left to propose
         with self._lock:  # until it is published, another thread would propose the same
             for _ in range(_ATTEMPTS):
-                others = StudyData.of(study).without(trial.number)
+                others = StudyData.of(study, self._outputs).without(trial.number)
                 history = read_history(others, plan.space, plan.rules)
                 for about, text in history.warnings.items():
                     self._warn_once(about, text)
@@ -220,7 +222,7 @@ class BECBOSampler(BaseSampler):
                 publish(study, trial, asked, plan.space)
                 # Another worker, who knew other results, may have come to the same design, such
                 # as a corner of the space. Whoever publishes later sees it and asks again.
-                others = StudyData.of(study).without(trial.number)
+                others = StudyData.of(study, self._outputs).without(trial.number)
                 designs = read_designs(others.trials, plan.space).by_number
                 if asked.origin == REPEAT or asked.params not in designs.values():
                     break
@@ -267,11 +269,3 @@ def _has_changed(study: optuna.Study, name: str, distribution: BaseDistribution)
     """Whether earlier trials had other ranges or choices for the parameter."""
     known = [trial.distributions.get(name) for trial in study.get_trials(deepcopy=False)]
     return any(other not in (None, distribution) for other in known)
-
-
-def _check_single_objective(study: optuna.Study) -> None:
-    if len(study.directions) > 1:
-        raise InvalidInput(
-            f"BECBOSampler optimises one objective, the study has {len(study.directions)}; "
-            "combine them into one value, or use another sampler"
-        )
