@@ -412,4 +412,6 @@ def _recorded(run: Run) -> str:
 
 
 def _sampler(description: Description) -> BECBOSampler:
-    return BECBOSampler(space=description.space, **vars(description.settings))
+    return BECBOSampler(
+        space=description.space, outputs=description.outputs, **vars(description.settings)
+    )
