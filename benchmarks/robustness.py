@@ -74,6 +74,7 @@ from becbo.search.region import SAME
 from becbo.search.slsqp import SlsqpSearch
 from becbo.settings import Settings
 from becbo.space import Array, Constraint, Parameter
+from becbo.trial import PENDING, Result
 
 OUT = Path(__file__).parent / "results" / "robustness.json"
 SALT = 20  # other histories with another
@@ -326,11 +327,11 @@ def history(number: int) -> History:
     why = np.random.default_rng((SALT, number, 1)).choice(REASONS, len(X)).tolist()
     reasons = why if number % 3 == 0 else [None] * len(X)
     trials = [
-        Trial(i, params, Outcome.LOST if lost[i] else Outcome.PENDING)
+        Trial(i, params, Result.lost() if lost[i] else PENDING)
         if is_open[i]
-        else Trial(i, params, Outcome.OK, float(values[i]))
+        else Trial(i, params, Result.ok({"value": float(values[i])}))
         if worked[i]
-        else Trial(i, params, Outcome.FAILED, reason=reasons[i])
+        else Trial(i, params, Result.failed(reasons[i]))
         for i, params in enumerate(designs)
     ]
     return History(

@@ -62,11 +62,11 @@ def test_run_status_table(bench: Callable[..., Done]) -> None:
 def test_an_error_is_recorded_and_reported_and_the_rest_goes_on(
     bench: Callable[..., Done], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(run: object) -> None:
+    def broken(run: object, budget: int) -> None:
         raise ZeroDivisionError("one of [these] days")
 
     with monkeypatch.context() as patch:
-        patch.setattr("becbo.bench.run._proposer", broken)
+        patch.setattr("becbo.bench.run.make_proposer", broken)
         done = bench("run", *SMALL, "--seeds", "1")
     assert done.code == 1
     assert "2 runs ended in an error" in done.out

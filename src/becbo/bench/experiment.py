@@ -95,7 +95,10 @@ def answer(experiment: Experiment, measured: bool, told: str = "nothing") -> Ans
 
 
 def outputs_of(problem: ConstrainedProblem, measured: bool) -> list[Output]:
-    """The outputs of a problem as an optimizer is told them: slacks have to be at least 0."""
+    """The outputs of a problem as an optimizer is told them: slacks have to be at least 0.
+
+    The reference point that hypervolumes are measured from is not told: other tools cannot be.
+    """
     outputs: list[Output] = [Objective(name) for name in problem.objective_names]
     if measured:
         outputs += [Limit(name, lower=0.0) for name in problem.constraints]
