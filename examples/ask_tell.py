@@ -15,7 +15,7 @@ strength = {"A": 60.0, "B": 90.0, "C": 150.0}
 cost = {"A": 0.5, "B": 0.8, "C": 1.75}
 dice = random.Random(0)
 
-optimizer = Optimizer(space, direction="maximize", seed=0)
+optimizer = Optimizer(space, "maximize", seed=0)
 optimizer.add({"pressure": 30.0, "coils": 6, "alloy": "B"}, 1.2)  # done before
 optimizer.add({"pressure": 150.0, "coils": 3, "alloy": "A"}, failed=True)
 

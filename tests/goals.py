@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from becbo.proposers import region_of
+from becbo.proposers.base import region_of
 from becbo.search.goal import Goal, Hints
 from becbo.search.region import Region
 from becbo.space import Real, Space

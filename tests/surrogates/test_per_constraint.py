@@ -11,10 +11,16 @@ from scipy.special import ndtr
 
 from becbo.surrogates.gp_classifier import GPClassifier
 from becbo.surrogates.hyper import fixed
-from becbo.surrogates.limits import LimitsModel, tell_apart
+from becbo.surrogates.per_constraint import fit_by_reason
+from becbo.surrogates.product import Product
 
 SHARP = GPClassifier()
 MILD = GPClassifier(scale=fixed(4.0))
+
+
+def told(single, X, feasible, kinds):
+    """The classifiers by reason; several reasons are all there are."""
+    return fit_by_reason(single, X, feasible, kinds, kinds.sum(axis=1) > 1)
 
 
 def corner(n=40, seed=0):
@@ -26,14 +32,14 @@ def corner(n=40, seed=0):
 
 def limits_of(settings=SHARP, n=40):
     X, feasible, broken = corner(n)
-    return tell_apart(settings.fit(X, feasible), X, feasible, broken)
+    return told(settings.fit(X, feasible), X, feasible, broken)
 
 
 def test_the_probability_is_the_product():
     model = limits_of(MILD)
     P = np.random.default_rng(1).random((20, 2))
-    product = np.prod([ndtr(part.score(P)[0]) for part in model.parts], axis=0)
-    np.testing.assert_allclose(ndtr(model.score(P)[0]), product, rtol=1e-9)
+    expected = np.prod([ndtr(factor.score(P)[0]) for factor in model.factors], axis=0)
+    np.testing.assert_allclose(ndtr(model.score(P)[0]), expected, rtol=1e-9)
 
 
 def test_the_spread_is_that_of_a_product_of_independent_probabilities():
@@ -42,7 +48,7 @@ def test_the_spread_is_that_of_a_product_of_independent_probabilities():
     rng = np.random.default_rng(2)
     draws = [
         ndtr(u)[:, None] + w[:, None] * rng.standard_normal((5, 400_000))
-        for u, w in (part.score(P) for part in model.parts)
+        for u, w in (factor.score(P) for factor in model.factors)
     ]
     np.testing.assert_allclose(model.score(P)[1], np.prod(draws, axis=0).std(axis=1), rtol=0.01)
 
@@ -71,7 +77,7 @@ def test_the_band_contains_the_probability():
 
 def test_every_label_is_kept():
     X, feasible, broken = corner()
-    model = tell_apart(SHARP.fit(X, feasible), X, feasible, broken)
+    model = told(SHARP.fit(X, feasible), X, feasible, broken)
     np.testing.assert_array_equal(model.score(X)[0] > 0, feasible)
 
 
@@ -83,20 +89,20 @@ def first_only(broken):
 def test_of_a_single_reason_the_other_limits_learn_nothing():
     X, feasible, broken = corner()
     kinds = first_only(broken)
-    model = tell_apart(SHARP.fit(X, feasible), X, feasible, kinds)
-    for part, own in zip(model.parts, kinds.T, strict=True):
-        np.testing.assert_array_equal(part.X, X[feasible | own])
+    model = told(SHARP.fit(X, feasible), X, feasible, kinds)
+    for factor, own in zip(model.factors, kinds.T, strict=True):
+        np.testing.assert_array_equal(factor.X, X[feasible | own])
 
 
 def test_several_reasons_are_a_complete_list():
     X = np.random.default_rng(0).random((60, 3))
     broken = X > [0.5, 0.6, 0.7]
     feasible, is_list = ~broken.any(axis=1), broken.sum(axis=1) > 1
-    model = tell_apart(SHARP.fit(X, feasible), X, feasible, broken)
-    for part, own in zip(model.parts, broken.T, strict=True):
+    model = told(SHARP.fit(X, feasible), X, feasible, broken)
+    for factor, own in zip(model.factors, broken.T, strict=True):
         rows = feasible | own | is_list
-        np.testing.assert_array_equal(part.X, X[rows])
-        np.testing.assert_array_equal(part.latent(X[rows])[0] < 0, own[rows])
+        np.testing.assert_array_equal(factor.X, X[rows])
+        np.testing.assert_array_equal(factor.latent(X[rows])[0] < 0, own[rows])
 
 
 @pytest.mark.parametrize("anything_works", [True, False])
@@ -109,11 +115,11 @@ def test_failures_without_a_reason_say_nothing_of_other_limits(anything_works):
     silent = np.arange(len(X)) % 4 == 0
     kinds = broken[:, :3] & ~silent[:, None]
     others = ~feasible & ~kinds.any(axis=1)
-    model = tell_apart(SHARP.fit(X, feasible), X, feasible, kinds)
-    *named, unnamed = model.parts
-    for part, own in zip(named, kinds.T, strict=True):
+    model = told(SHARP.fit(X, feasible), X, feasible, kinds)
+    *named, unnamed = model.factors
+    for factor, own in zip(named, kinds.T, strict=True):
         kept = feasible | (kinds.sum(axis=1) > 1) if anything_works else kinds.any(axis=1)
-        np.testing.assert_array_equal(part.X, X[kept | own])
+        np.testing.assert_array_equal(factor.X, X[kept | own])
     np.testing.assert_array_equal(unnamed.X, X[feasible | others])
 
 
@@ -123,28 +129,28 @@ def test_only_the_latest_lists_count():
     feasible, is_list = ~broken.any(axis=1), broken.sum(axis=1) > 1
     assert is_list.sum() > 100
     latest = np.flatnonzero(is_list)[-100:]
-    model = tell_apart(SHARP.fit(X, feasible), X, feasible, broken)
-    for part, own in zip(model.parts, broken.T, strict=True):
+    model = told(SHARP.fit(X, feasible), X, feasible, broken)
+    for factor, own in zip(model.factors, broken.T, strict=True):
         rows = feasible | own | np.isin(np.arange(len(X)), latest)
-        np.testing.assert_array_equal(part.X, X[rows])
+        np.testing.assert_array_equal(factor.X, X[rows])
 
 
 def test_before_the_first_success_lists_tell_where_to_look():
     X, feasible, broken = corner(60)
     X, feasible, broken = X[~feasible], feasible[~feasible], broken[~feasible]
-    whole = SHARP.fit(X, feasible)
+    single = SHARP.fit(X, feasible)
     P = np.random.default_rng(1).random((500, 2))
     works = (P <= [0.6, 0.7]).all(axis=1)
-    model = tell_apart(whole, X, feasible, broken)
+    model = told(single, X, feasible, broken)
     assert model.score(P)[0][works].min() > np.median(model.score(P)[0][~works])
-    assert whole.score(P)[0][works].min() < np.median(whole.score(P)[0][~works])
+    assert single.score(P)[0][works].min() < np.median(single.score(P)[0][~works])
 
 
 def test_failures_of_no_kind_are_one_more():
     X, feasible, broken = corner()
-    model = tell_apart(SHARP.fit(X, feasible), X, feasible, broken[:, :1])
-    assert len(model.parts) == 2
-    np.testing.assert_array_equal(model.parts[1].X, X[feasible | ~broken[:, 0]])
+    model = told(SHARP.fit(X, feasible), X, feasible, broken[:, :1])
+    assert len(model.factors) == 2
+    np.testing.assert_array_equal(model.factors[1].X, X[feasible | ~broken[:, 0]])
 
 
 @pytest.mark.parametrize(
@@ -161,19 +167,19 @@ def test_without_kinds_to_tell_apart_nothing_changes(case):
         "nothing worked": broken,
         "nothing kept": np.ones((len(X), 2), dtype=bool),
     }
-    whole = SHARP.fit(X, feasible)
-    told = kinds.get(case, np.zeros((len(X), 0), dtype=bool))
-    assert tell_apart(whole, X, feasible, told) is whole
+    single = SHARP.fit(X, feasible)
+    given = kinds.get(case, np.zeros((len(X), 0), dtype=bool))
+    assert told(single, X, feasible, given) is None
 
 
 def test_a_corner_is_known_better_than_by_one_classifier():
     X, feasible, broken = corner(60)
-    whole = SHARP.fit(X, feasible)
+    single = SHARP.fit(X, feasible)
     P = [0.6, 0.7] + 0.15 * (2 * np.random.default_rng(5).random((2000, 2)) - 1)
     works = (P <= [0.6, 0.7]).all(axis=1)
     right = [
         np.mean((model.score(P)[0] > 0) == works)
-        for model in (whole, tell_apart(whole, X, feasible, broken))
+        for model in (single, told(single, X, feasible, broken))
     ]
     assert right[1] > right[0]
 
@@ -182,8 +188,8 @@ def test_pending_points_reduce_the_uncertainty_and_not_the_mean():
     model = limits_of(MILD)
     P = np.random.default_rng(6).random((3, 2))
     after = model.believe(P)
-    assert isinstance(after, LimitsModel)
-    for old, new in zip(model.parts, after.parts, strict=True):
+    assert isinstance(after, Product)
+    for old, new in zip(model.factors, after.factors, strict=True):
         np.testing.assert_allclose(new.latent(P)[0], old.latent(P)[0], rtol=1e-6, atol=1e-6)
         assert (new.latent(P)[1] < old.latent(P)[1]).all()
 
@@ -191,7 +197,7 @@ def test_pending_points_reduce_the_uncertainty_and_not_the_mean():
 def test_points_assumed_to_fail_are_avoided():
     model = limits_of(MILD)
     P = np.array([[0.2, 0.2]])
-    after = model.assume_failed(P)
+    after = replace(model, pessimist=MILD).believe(P)
     far = np.array([[0.55, 0.05]])
     assert after.score(P)[0] < 0 < model.score(P)[0]
     fall = [ndtr(model.score(x)[0]) - ndtr(after.score(x)[0]) for x in (P, far)]
@@ -202,8 +208,8 @@ def test_far_inside_and_far_outside_scores_stay_finite():
     X = np.linspace(0, 1, 21)[:, None]
     feasible = (X[:, 0] > 0.3) & (X[:, 0] < 0.7)
     broken = np.column_stack([X[:, 0] <= 0.3, X[:, 0] >= 0.7])
-    model = tell_apart(SHARP.fit(X, feasible), X, feasible, broken)
-    sure = replace(model, parts=model.parts * 20)
+    model = told(SHARP.fit(X, feasible), X, feasible, broken)
+    sure = replace(model, factors=model.factors * 20)
     for tried in (model, sure):
         for column in tried.score_grad(np.linspace(0, 1, 101)[:, None]):
             assert np.isfinite(column).all()

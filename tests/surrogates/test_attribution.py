@@ -1,4 +1,4 @@
-"""Blame: formulas against integrals, differences and the classifier of one limit; what is found."""
+"""Attribution: formulas against integrals, differences and the classifier of one limit; what is found."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.integrate import quad
 from scipy.special import log_ndtr
 from scipy.stats import norm
 
-from becbo.surrogates import blame
+from becbo.surrogates import attribution
 from becbo.surrogates.gp_classifier import (
     GPClassifier,
     expectation_propagation,
@@ -19,7 +19,7 @@ from becbo.surrogates.gp_classifier import (
     site_posterior,
 )
 from becbo.surrogates.hyper import Range, fixed
-from becbo.surrogates.limits import LimitsModel, all_to_blame
+from becbo.surrogates.per_constraint import fit_attributed
 
 SETTINGS = GPClassifier(lengthscale=Range(1.0, 0.02, 30.0, spread=1.0))
 MILD = GPClassifier(scale=fixed(4.0))
@@ -41,11 +41,11 @@ def covariances(X, scales, settings=SETTINGS):
 def test_the_slope_of_flat_limits_is_the_derivative_of_their_loss():
     feasible = np.array([True, False, False])
     margins = np.random.default_rng(0).normal(0, 3, (2, 4, 3))
-    slope = blame._slope(margins, feasible)
+    slope = attribution._slope(margins, feasible)
     for start in range(2):
         flat = margins[start].ravel()
         numeric = numeric_gradient(
-            lambda m: blame._loss(m.reshape(1, 4, 3), feasible)[0], flat, h=1e-6
+            lambda m: attribution._loss(m.reshape(1, 4, 3), feasible)[0], flat, h=1e-6
         )
         np.testing.assert_allclose(slope[start].ravel(), numeric, rtol=1e-5, atol=1e-8)
 
@@ -56,7 +56,7 @@ def test_a_shared_site_has_the_moments_of_the_factor(z, other):
     """One failure, two limits: the site of the first against integrals of 1 - P Phi(g)."""
     variance = np.array([[4.0], [9.0]])
     mean = np.array([[z], [other]]) * np.sqrt(1 + variance)
-    sites = blame.shared_sites(np.array([False]), mean, variance, np.zeros((2, 1, 2)), None)
+    sites = attribution.shared_sites(np.array([False]), mean, variance, np.zeros((2, 1, 2)), None)
     held = norm.cdf(other)
 
     def factor(g, power):
@@ -72,14 +72,14 @@ def test_a_shared_site_has_the_moments_of_the_factor(z, other):
 
 
 def test_one_limit_alone_is_the_classifier(monkeypatch):
-    monkeypatch.setattr(blame, "_TOLERANCE", 1e-9)
-    monkeypatch.setattr(blame, "_MAX_SWEEPS", 400)
+    monkeypatch.setattr(attribution, "_TOLERANCE", 1e-9)
+    monkeypatch.setattr(attribution, "_MAX_SWEEPS", 400)
     monkeypatch.setattr("becbo.surrogates.gp_classifier._TOLERANCE", 1e-12)
     X, feasible, _ = corner(25)
     K = covariances(X, [0.8], MILD)
     none = np.zeros((1, len(X), 2))
     for kinds in (None, ~feasible[None]):
-        shared = blame.share(K, feasible, none, kinds)[0]
+        shared = attribution.joint_ep(K, feasible, none, kinds)[0]
         alone = expectation_propagation(K[0], np.where(feasible, 1.0, -1.0), none[0])
         for ours, exact in zip(
             site_posterior(K[0], shared)[:2], site_posterior(K[0], alone)[:2], strict=True
@@ -90,7 +90,7 @@ def test_one_limit_alone_is_the_classifier(monkeypatch):
 def test_hard_blame_leaves_the_other_limits_alone():
     X, feasible, broken = corner()
     kinds = broken.T & ~(broken[:, 0] & broken[:, 1])
-    sites = blame.share(covariances(X, [1.0, 1.0]), feasible, np.zeros((2, len(X), 2)), kinds)
+    sites = attribution.joint_ep(covariances(X, [1.0, 1.0]), feasible, np.zeros((2, len(X), 2)), kinds)
     for limit, own in zip(sites, kinds, strict=True):
         assert (limit[~feasible & ~own] == 0).all()
         assert (limit[feasible | own, 0] > 0).all()
@@ -99,9 +99,9 @@ def test_hard_blame_leaves_the_other_limits_alone():
 def test_hyperparameter_gradient_is_the_derivative():
     X, feasible, _ = corner(30)
     K = covariances(X, [1.0], MILD)
-    sites = blame.share(K, feasible, np.zeros((1, len(X), 2)))[0]
+    sites = attribution.joint_ep(K, feasible, np.zeros((1, len(X), 2)))[0]
     theta = np.log([1.0, 0.7, 1.2, 2.0, 4.0])
-    loss = partial(blame._loss_of_limit, MILD, X, sites)
+    loss = partial(attribution._loss_of_limit, MILD, X, sites)
     numeric = numeric_gradient(lambda t: loss(t)[0], theta, 1e-5)
     np.testing.assert_allclose(loss(theta)[1], numeric, rtol=1e-4, atol=1e-6)
 
@@ -109,7 +109,7 @@ def test_hyperparameter_gradient_is_the_derivative():
 @pytest.mark.parametrize("seed", range(4))
 def test_flat_limits_find_which_of_two_was_broken(seed):
     X, feasible, broken = corner(80, seed=seed)
-    kinds = blame.flat_limits(X, feasible)
+    kinds = attribution.linear_constraints(X, feasible)
     assert (kinds.sum(axis=1) == ~feasible).all()
     clear = broken.sum(axis=1) == 1  # where both are broken, either may be blamed
     for kind in kinds.T:
@@ -121,19 +121,19 @@ def test_flat_limits_find_which_of_two_was_broken(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_a_corner_is_known_better_than_by_one_classifier(seed):
     X, feasible, _ = corner(120, seed=seed)
-    whole = GPClassifier().fit(X, feasible)
-    model = all_to_blame(whole, SETTINGS, X, feasible)
-    assert isinstance(model, LimitsModel) and not model.is_told
+    single = GPClassifier().fit(X, feasible)
+    model = fit_attributed(single, SETTINGS, X, feasible)
+    assert model is not None
     P = np.random.default_rng(5).random((4000, 4))
     P[:, :2] = [0.6, 0.7] + 0.15 * (2 * P[:, :2] - 1)
     works = np.where((P[:, :2] <= [0.6, 0.7]).all(axis=1), 1.0, -1.0)
-    log_loss = [-log_ndtr(works * m.score(P)[0]).mean() for m in (whole, model)]
+    log_loss = [-log_ndtr(works * m.score(P)[0]).mean() for m in (single, model)]
     assert log_loss[1] < 0.8 * log_loss[0]
 
 
 def test_successes_are_believed_and_failures_explained_by_some_limit():
     X, feasible, _ = corner(80)
-    means = np.array([limit.latent(X)[0] for limit in blame.work_out(SETTINGS, X, feasible)])
+    means = np.array([limit.latent(X)[0] for limit in attribution.attribute_failures(SETTINGS, X, feasible)])
     assert (means[:, feasible] > 0).all()
     assert (means[:, ~feasible].min(axis=0) < 0).mean() > 0.95
 
@@ -142,13 +142,13 @@ def test_successes_are_believed_and_failures_explained_by_some_limit():
 def test_one_limit_needs_one_classifier(seed):
     X = np.random.default_rng(seed).random((60, 4))
     feasible = X[:, 0] < 0.6
-    whole = GPClassifier().fit(X, feasible)
-    assert all_to_blame(whole, SETTINGS, X, feasible) is whole
+    single = GPClassifier().fit(X, feasible)
+    assert fit_attributed(single, SETTINGS, X, feasible) is None
 
 
 def test_a_label_against_all_odds_moves_the_mean_to_its_side():
     mean, variance = np.array([[500.0]]), np.array([[24.0]])
-    sites = blame.shared_sites(np.array([False]), mean, variance, np.zeros((1, 1, 2)), None)
+    sites = attribution.shared_sites(np.array([False]), mean, variance, np.zeros((1, 1, 2)), None)
     precision = 1 / variance[0, 0] + sites[0, 0, 0]
     new_mean = (mean[0, 0] / variance[0, 0] + sites[0, 0, 1]) / precision
     assert new_mean < mean[0, 0] / 2
@@ -159,7 +159,7 @@ def test_contradicting_and_repeated_experiments_are_endured():
     X = np.repeat(rng.random((15, 4)), 4, axis=0)
     X[::2] += 1e-9
     feasible = rng.random(60) < 0.5
-    limits = blame.work_out(SETTINGS, X, feasible)
+    limits = attribution.attribute_failures(SETTINGS, X, feasible)
     assert limits
     for limit in limits:
         assert np.isfinite(limit.score(rng.random((100, 4)))).all()
