@@ -172,7 +172,8 @@ def start(out: Path) -> subprocess.Popen[str]:
         text=True,
     )
     for _ in range(3000):
-        if (out / "lsq" / "edge.jsonl").exists():
+        path = out / "lsq" / "edge.jsonl"
+        if path.exists() and path.stat().st_size:  # it is there a moment before its first line
             return process
         assert process.poll() is None, process.stdout and process.stdout.read()
         time.sleep(0.01)

@@ -97,7 +97,7 @@ def answer(experiment: Experiment, measured: bool, told: str = "nothing") -> Ans
 def outputs_of(problem: ConstrainedProblem, measured: bool) -> list[Output]:
     """The outputs of a problem as an optimizer is told them: slacks have to be at least 0.
 
-    The reference point that hypervolumes are measured from is not told: other tools cannot be.
+    The reference point that hypervolumes are measured from is not told: most tools take none.
     """
     outputs: list[Output] = [Objective(name) for name in problem.objective_names]
     if measured:
