@@ -65,13 +65,16 @@ from becbo import (
 )
 from becbo.bench.records import FORMAT, append_line, read_lines
 from becbo.bench.run import need, versions, watch_parent
-from becbo.proposers import Proposer, build, region_of
+from becbo.methods import build
+from becbo.models.feasibility import Networks
+from becbo.proposers.base import Proposer, region_of
 from becbo.proposers.boundary import Boundary
 from becbo.search.choice import ENUMERATE, EXHAUSTED
 from becbo.search.region import SAME
 from becbo.search.slsqp import SlsqpSearch
+from becbo.settings import Settings
 from becbo.space import Array, Constraint, Parameter
-from becbo.surrogates.ensemble import DeepEnsemble
+from becbo.trial import PENDING, Result
 
 OUT = Path(__file__).parent / "results" / "robustness.json"
 SALT = 20  # other histories with another
@@ -324,11 +327,11 @@ def history(number: int) -> History:
     why = np.random.default_rng((SALT, number, 1)).choice(REASONS, len(X)).tolist()
     reasons = why if number % 3 == 0 else [None] * len(X)
     trials = [
-        Trial(i, params, Outcome.LOST if lost[i] else Outcome.PENDING)
+        Trial(i, params, Result.lost() if lost[i] else PENDING)
         if is_open[i]
-        else Trial(i, params, Outcome.OK, float(values[i]))
+        else Trial(i, params, Result.ok({"value": float(values[i])}))
         if worked[i]
-        else Trial(i, params, Outcome.FAILED, reason=reasons[i])
+        else Trial(i, params, Result.failed(reasons[i]))
         for i, params in enumerate(designs)
     ]
     return History(
@@ -387,12 +390,12 @@ def limited(seconds: float) -> Iterator[None]:
 
 def lighter(method: str, noisy: bool, n_initial: int) -> Proposer:
     """The method, with less effort where `LIGHTER` says so."""
-    proposer = build(method, noisy, n_initial=n_initial)
+    proposer = build(Settings(method=method, noisy=noisy, n_initial=n_initial))
     if not isinstance(proposer, Boundary):
         return proposer
-    if isinstance(proposer.classifier, DeepEnsemble):
-        ensemble = replace(proposer.classifier, **LIGHTER["ensemble"])
-        proposer = replace(proposer, classifier=ensemble)
+    if isinstance(proposer.classifier, Networks):
+        ensemble = replace(proposer.classifier.settings, **LIGHTER["ensemble"])
+        proposer = replace(proposer, classifier=Networks(ensemble))
     if isinstance(proposer.search, SlsqpSearch):
         proposer = replace(proposer, search=replace(proposer.search, **LIGHTER["SLSQP"]))
     return proposer
@@ -426,7 +429,7 @@ def answers(given: History, method: str) -> Iterator[tuple[list[Trial], list[Tri
     optimizer = Optimizer(
         given.space,
         given.direction,
-        lighter(method, given.noisy, given.n_initial),
+        method=lighter(method, given.noisy, given.n_initial),
         seed=given.number,
         n_initial=given.n_initial,
         noisy=given.noisy,

@@ -13,6 +13,7 @@ import pytest
 
 from becbo import METHODS, Integer, Optimizer, Outcome, Prediction, Real, Space, Trial
 from becbo.search.choice import EXHAUSTED
+from becbo.trial import Estimate, Result
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 robustness = importlib.import_module("robustness")
@@ -61,7 +62,7 @@ def test_every_method_answers(method: str) -> None:
 # -- what goes wrong is seen -------------------------------------------------------------------
 
 GRID = Space([Integer("a", 0, 2)])
-TRIED = [Trial(0, {"a": 1}, Outcome.FAILED)]
+TRIED = [Trial(0, {"a": 1}, Result.failed())]
 
 
 def whats(asked: list[Trial], space: Space = GRID, taken: list[Trial] = TRIED) -> list[str]:
@@ -73,7 +74,15 @@ def asked(a: object, **changes: object) -> Trial:
 
 
 def test_a_sound_answer_is_no_problem() -> None:
-    assert whats([asked(0, believed=Prediction(1.0, 0.5, 0.5, (0.2, 0.9))), asked(2)]) == []
+    assert (
+        whats(
+            [
+                asked(0, believed=Prediction({"value": Estimate(1.0, 0.5)}, 0.5, (0.2, 0.9))),
+                asked(2),
+            ]
+        )
+        == []
+    )
 
 
 @pytest.mark.parametrize("value", [3, -1, 0.5, float("nan"), 2.0, True, "0"])
@@ -90,7 +99,7 @@ def test_a_repeat_is_seen_unless_nothing_else_is_left() -> None:
     assert whats([asked(1)]) == ["repeated"]
     assert whats([asked(0), asked(0)]) == ["repeated"]
     assert whats([asked(0), asked(2), asked(1, note=EXHAUSTED)]) == []
-    lost = [replace(TRIED[0], outcome=Outcome.LOST)]
+    lost = [replace(TRIED[0], result=Result.lost())]
     assert whats([asked(1)], taken=lost) == []
 
 
@@ -101,7 +110,7 @@ def test_a_space_called_exhausted_has_to_be() -> None:
 
 def test_nearly_the_same_is_a_repeat() -> None:
     space = Space([Real("a", 0, 10)])
-    taken = [Trial(0, {"a": 1.0}, Outcome.FAILED)]
+    taken = [Trial(0, {"a": 1.0}, Result.failed())]
     assert whats([asked(1.0 + 1e-7)], space, taken) == ["repeated"]
     assert whats([asked(1.001)], space, taken) == []
 
@@ -109,11 +118,11 @@ def test_nearly_the_same_is_a_repeat() -> None:
 @pytest.mark.parametrize(
     "believed",
     [
-        Prediction(np.nan, 1.0, 0.5, (0.0, 1.0)),
-        Prediction(1.0, np.inf, 0.5, (0.0, 1.0)),
-        Prediction(None, None, 1.5, (0.0, 1.0)),
-        Prediction(None, None, 0.5, (0.7, 0.3)),
-        Prediction(None, None, np.nan, (0.0, 1.0)),
+        Prediction({"value": Estimate(np.nan, 1.0)}, 0.5, (0.0, 1.0)),
+        Prediction({"value": Estimate(1.0, np.inf)}, 0.5, (0.0, 1.0)),
+        Prediction({}, 1.5, (0.0, 1.0)),
+        Prediction({}, 0.5, (0.7, 0.3)),
+        Prediction({}, np.nan, (0.0, 1.0)),
     ],
 )
 def test_beliefs_have_to_be_numbers(believed: Prediction) -> None:
