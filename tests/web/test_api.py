@@ -1,15 +1,17 @@
 """The JSON API, as an instrument uses it."""
 
 import itertools
+import json
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx2 as httpx
 import pytest
 import schemathesis
+from commands import Done
 from hypothesis import HealthCheck, given, settings
 from schemathesis import GenerationMode
 from schemathesis.checks import positive_data_acceptance
@@ -27,9 +29,7 @@ def test_what_there_is(site: Site) -> None:
     assert listed == {
         "id": "coating",
         "name": "coating",
-        "objective": "hardness",
-        "unit": "HV",
-        "direction": "maximize",
+        "objective": {"name": "hardness", "unit": "HV", "direction": "maximize"},
     }
     described = site.get(API).json()
     assert described["parameters"]["temperature"] == {"low": 150, "high": 450, "unit": "°C"}
@@ -85,9 +85,22 @@ def test_create_add_and_import(site: Site, campaign: Campaign) -> None:
         [None, 200, "argon", 300, None],
     ]
     imported = site.json(f"{API}/import", {"rows": rows}).json()
-    nothing: dict[str, Any] = {"corrected": [], "blank": [], "noted": [], "differing": []}
-    assert imported == {"added": [5], "recorded": [4], "n_known": 1, **nothing}
+    nothing: dict[str, Any] = {"corrected": [], "blank": [], "differing": [], "noted": []}
+    assert imported == {"added": [5], "recorded": [4], "n_known": 1, "n_pending": 0, **nothing}
     assert campaign.run(4).result.reason == "bent"
+
+
+def test_the_command_line_prints_the_same(
+    site: Site, where: Path, becbo: Callable[..., Done]
+) -> None:
+    def printed(*arguments: str) -> Any:
+        return json.loads(becbo(*arguments, "--file", str(where), "--json").out)
+
+    status = site.get(f"{API}/status").json()
+    runs = site.get(f"{API}/runs").json()
+    assert printed("status") == status
+    assert printed("status", "--all") == {**status, "runs": runs}
+    assert printed("record", "4", "410") == site.get(f"{API}/runs/4").json()
 
 
 def test_many_instruments_record_one_run(where: Any, campaign: Campaign) -> None:

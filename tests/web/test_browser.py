@@ -9,7 +9,7 @@ import pytest
 from web.lab import COATING, serving
 
 from becbo.campaign.campaign import Campaign
-from becbo.campaign.words import percent
+from becbo.campaign.formatting import percent
 from becbo.trial import Outcome
 from becbo.web.app import make_app
 

@@ -30,7 +30,7 @@ from becbo.space import Categorical, Constraint, Integer, Parameter, Real, Space
 Direction = Literal["minimize", "maximize"]
 
 # Columns that a table of runs has besides parameters and objective, which cannot be called so.
-FURTHER_COLUMNS = (
+RESERVED_COLUMNS = (
     "number", "outcome", "reason", "note", "believed chance", "believed value", "believed spread",
 )  # fmt: skip
 
@@ -299,7 +299,7 @@ def check_name(what: str, name: Any) -> None:
 
 def _check_column(what: str, name: Any) -> None:
     check_name(what, name)
-    if name.lower() in FURTHER_COLUMNS:
+    if name.lower() in RESERVED_COLUMNS:
         raise InvalidInput(
             f"{what}: {name!r} is a column of every table; choose another name for it"
         )

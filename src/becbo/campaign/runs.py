@@ -15,16 +15,19 @@ from optuna.trial import FrozenTrial, TrialState
 
 from becbo.errors import InvalidInput
 from becbo.optimizer import finite_value, reason_in
-from becbo.optuna.beliefs import Proposed, proposed
+from becbo.optuna.beliefs import StoredProposal, proposal_of
 from becbo.optuna.outcomes import (
     FIXED,
-    REPLACES,
+    MAX_RETRIES,
     RETRIES,
+    corrections,
     final_value,
     lost_among,
     outcome,
     reason,
 )
+from becbo.optuna.study_data import StudyData
+from becbo.space import Space
 from becbo.trial import Outcome, Prediction
 
 NOTE = "becbo:note"  # attribute of a trial: what somebody wrote about it
@@ -59,7 +62,7 @@ class Result:
             )
         if value is not None:
             return cls(Outcome.OK, finite_value(value))
-        words = clean(reason_in(failed or lost) or "")
+        words = clean_text(reason_in(failed or lost) or "")
         return cls(Outcome.FAILED if failed else Outcome.LOST, None, words)
 
     def __str__(self) -> str:
@@ -68,13 +71,13 @@ class Result:
         return f"{self.outcome.value} ({self.reason})" if self.reason else self.outcome.value
 
 
-def clean(text: str) -> str:
+def clean_text(text: str) -> str:
     """What somebody wrote, without blanks around it and characters that no file could keep."""
     return "".join(c for c in text if c.isprintable() or c in "\n\t").strip()
 
 
 @dataclass(frozen=True)
-class Version:
+class RunState:
     """What was written about a run at some time."""
 
     result: Result
@@ -90,7 +93,7 @@ class Entry:
     trial: int
     written: datetime
     batch: str  # the same for everything that one import wrote; "": written by itself
-    before: Version  # what the run becomes without it
+    before: RunState  # what the run becomes without it
 
 
 @dataclass(frozen=True)
@@ -106,8 +109,8 @@ class Run:
     suggested: datetime | None  # None: the experiment was not suggested here
     recorded: datetime | None
     version: int  # changes with every entry: see `Campaign.record`
-    before: Version  # what it was before its last change, which may have been to take one back
-    history: tuple[Version, ...]  # earlier entries, the oldest first
+    before: RunState  # what it was before its last change, which may have been to take one back
+    history: tuple[RunState, ...]  # earlier entries, the oldest first
     repeats: tuple[int, ...] = ()  # lost runs with the same design, the last of which it repeats
     remark: str = ""  # anything unusual about how the design was chosen
     entry: Entry | None = None  # None: nothing was written, or all of it was taken back
@@ -129,18 +132,25 @@ class Run:
         return self.outcome is Outcome.PENDING or self.result == taken_back
 
 
-def read_runs(
-    trials: Sequence[FrozenTrial], study_attrs: Mapping[str, Any], names: Collection[str]
-) -> list[Run]:
-    """All experiments by number, each as it stands now, on the parameters of these names."""
-    started = [trial for trial in trials if trial.state is not TrialState.WAITING]
+def read_runs(study: StudyData, names: Collection[str]) -> list[Run]:
+    """The runs of a study.
+
+    Args:
+        study: What the study holds.
+        names: The parameters of the campaign.
+
+    Returns:
+        All experiments by number, each in its present state.
+    """
+    started = [trial for trial in study.trials if trial.state is not TrialState.WAITING]
     chains: dict[int, list[FrozenTrial]] = {}
     first: dict[int, int] = {}
+    corrected = corrections(started)
     for trial in started:
-        before = trial.system_attrs.get(REPLACES, -1)
+        before = corrected.get(trial.number, -1)
         first[trial.number] = first.get(before, trial.number)
         chains.setdefault(first[trial.number], []).append(trial)
-    lost = lost_among(started, study_attrs)
+    lost = lost_among(started, study.user_attrs)
     # A design that is being worked out at this moment, or was when a program died, is incomplete.
     return [
         _run(chain, lost, names)
@@ -149,12 +159,55 @@ def read_runs(
     ]
 
 
+def last_entries(runs: Sequence[Run]) -> list[tuple[Run, Entry]]:
+    """The entry that was written last, with all of its batch."""
+    written = [(run, run.entry) for run in runs if run.entry is not None]
+    if not written:
+        return []
+    _, last = max(written, key=lambda each: (each[1].written, each[1].trial))
+    return [
+        (run, entry)
+        for run, entry in written
+        if entry == last or (last.batch and entry.batch == last.batch)
+    ]
+
+
+def runs_to_repeat(runs: Sequence[Run], space: Space) -> list[Run]:
+    """The lost runs whose designs are suggested again, before any new one.
+
+    Args:
+        runs: All runs of a campaign.
+        space: What may be suggested now; it may have become smaller since.
+
+    Returns:
+        Those runs, by number.
+    """
+    repeated = {number for run in runs for number in run.repeats}
+    return [
+        run
+        for run in runs
+        if run.outcome is Outcome.LOST
+        and run.suggested is not None
+        and run.result.reason != WITHDRAWN
+        and run.number not in repeated
+        and len(run.repeats) < MAX_RETRIES
+        and _is_possible(run.params, space)
+    ]
+
+
+def _is_possible(params: Mapping[str, Any], space: Space) -> bool:
+    try:
+        return space.is_allowed(space.validate(params))
+    except InvalidInput:
+        return False
+
+
 def _run(chain: Sequence[FrozenTrial], lost: frozenset[int], names: Collection[str]) -> Run:
     """The run that a chain of trials, each of which replaces the one before, stands for."""
     original, current = chain[0], chain[-1]
-    proposal = proposed(original)
+    proposal = proposal_of(original)
     history = {
-        trial.number: Version(
+        trial.number: RunState(
             _result(trial, lost - {trial.number}),
             _note(trial),
             trial.datetime_complete,
@@ -182,7 +235,7 @@ def _run(chain: Sequence[FrozenTrial], lost: frozenset[int], names: Collection[s
     )
 
 
-def _origin(proposal: Proposed | None, repeats: Sequence[int]) -> str:
+def _origin(proposal: StoredProposal | None, repeats: Sequence[int]) -> str:
     if repeats:
         return REPEAT
     return "user" if proposal is None else proposal.origin
@@ -191,16 +244,16 @@ def _origin(proposal: Proposed | None, repeats: Sequence[int]) -> str:
 def _was_pending(trial: FrozenTrial) -> bool:
     """Whether the trial waited for its result, instead of being added with it."""
     waits = (FIXED, RETRIES, REOPENED)
-    return proposed(trial) is not None or any(key in trial.system_attrs for key in waits)
+    return proposal_of(trial) is not None or any(key in trial.system_attrs for key in waits)
 
 
-def _before(trial: FrozenTrial, history: Mapping[int, Version]) -> Version:
+def _before(trial: FrozenTrial, history: Mapping[int, RunState]) -> RunState:
     """What the run was before that trial of it, given the finished ones by number."""
     if _was_pending(trial):
-        return Version(Result(Outcome.PENDING), "", None, NOTHING)
+        return RunState(Result(Outcome.PENDING), "", None, NOTHING)
     if earlier := [number for number in history if number < trial.number]:
         return history[max(earlier)]
-    return Version(Result(Outcome.LOST, reason=TAKEN_BACK), _note(trial), None, NOTHING)
+    return RunState(Result(Outcome.LOST, reason=TAKEN_BACK), _note(trial), None, NOTHING)
 
 
 def _entry_in(trial: FrozenTrial) -> int:
@@ -209,7 +262,7 @@ def _entry_in(trial: FrozenTrial) -> int:
     return number
 
 
-def _entry(chain: Sequence[FrozenTrial], history: Mapping[int, Version]) -> Entry | None:
+def _entry(chain: Sequence[FrozenTrial], history: Mapping[int, RunState]) -> Entry | None:
     number = _entry_in(chain[-1])
     for trial in chain:
         if trial.number == number and trial.datetime_complete is not None:

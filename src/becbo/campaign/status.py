@@ -1,4 +1,4 @@
-"""Where a campaign stands, and its runs as the engine sees them."""
+"""Where a campaign stands, and what comes next."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from becbo.campaign.description import Description
-from becbo.campaign.runs import Run
+from becbo.campaign.runs import REPEAT, Run, runs_to_repeat
 from becbo.data import reasons_in
-from becbo.optimizer import Optimizer
+from becbo.optuna.proposal import Plan, next_proposal
+from becbo.optuna.spaces import StudySpace
+from becbo.optuna.study_data import StudyData
 from becbo.trial import Outcome, Trial
 
 
@@ -63,19 +65,23 @@ def _reasons(texts: Sequence[str]) -> dict[str, int]:
     return {spelled[reason]: n for reason, n in counts.most_common()}
 
 
-def optimizer_of(description: Description, runs: Sequence[Run]) -> Optimizer:
-    """An optimizer with the settings of a campaign that knows these runs."""
-    trials = [
-        Trial(i, run.params, run.outcome, run.value, run.result.reason or None, run.believed)
-        for i, run in enumerate(runs)
-    ]
-    return Optimizer(
-        description.space,
-        description.objective.direction,
-        description.method,
-        description.seed,
-        description.n_initial,
-        description.noisy,
-        description.risk,
-        trials,
-    )
+def plan_of(description: Description) -> Plan:
+    """How the study of a campaign is continued."""
+    settings = {
+        name: getattr(description, name)
+        for name in ("method", "seed", "n_initial", "noisy", "risk")
+    }
+    return Plan(StudySpace.of(description.space), settings)
+
+
+def next_suggestion(description: Description, study: StudyData, runs: Sequence[Run]) -> Trial:
+    """What `Campaign.suggest` would suggest now. Nothing becomes pending.
+
+    Args:
+        description: that of the campaign.
+        study: what its study holds.
+        runs: the runs in that study.
+    """
+    for run in runs_to_repeat(runs, description.space):
+        return Trial(0, run.params, origin=REPEAT)
+    return next_proposal(study, plan_of(description))

@@ -1,37 +1,20 @@
-"""What the commands of the lab print: for people, and as JSON for programs."""
+"""What the commands of a campaign print for people."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from becbo import Outcome
-from becbo.campaign.campaign import Campaign, Imported
+from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import Description
+from becbo.campaign.formatting import estimate, number, percent, plural
 from becbo.campaign.runs import Run
-from becbo.campaign.tables import run_dict
-from becbo.campaign.words import about_import, estimate, number, percent, plural
-
-
-def status_dict(campaign: Campaign, everything: bool) -> dict[str, Any]:
-    """Where a campaign stands; programs rely on these names."""
-    status, objective, runs = campaign.status, campaign.description.objective, campaign.runs
-    document = {
-        "campaign": campaign.name,
-        "objective": {key: getattr(objective, key) for key in ("name", "unit", "direction")},
-        "budget": status.budget,
-        "left": status.n_left,
-        "counts": {outcome.value: status.counts[outcome] for outcome in Outcome},
-        "best": None if status.best is None else run_dict(status.best),
-        "pending": [run_dict(run) for run in _pending(runs)],
-        "reasons": dict(status.reasons),
-    }
-    return document | ({"runs": [run_dict(run) for run in runs]} if everything else {})
+from becbo.tables.importing import ImportSummary, import_messages
 
 
 def overview(description: Description) -> Table:
@@ -86,7 +69,7 @@ def print_undone(console: Console, campaign: Campaign, runs: Sequence[Run], opti
     _say(console, f"{_progress(campaign)}.")
 
 
-def print_imported(console: Console, done: Imported, options: str) -> None:
+def print_imported(console: Console, done: ImportSummary, options: str) -> None:
     """What an import did, and how to take over what it left as it was."""
     _say(console, f"added {_named(done.added)}")
     _say(console, f"recorded {_named(done.recorded)}")
@@ -98,7 +81,7 @@ def print_imported(console: Console, done: Imported, options: str) -> None:
     if done.n_pending:
         words = "without a result, still pending; write failed where it failed"
         _say(console, f"{plural(done.n_pending, 'row')} {words}")
-    for words in about_import(done.noted, [run.number for run in done.differing]):
+    for words in import_messages(done.noted, [run.number for run in done.differing]):
         _say(console, escape(words))
     for run in done.differing:
         hint(console, "To change it", f"{_correction(run)}{options}")
@@ -111,7 +94,7 @@ def _named(runs: Sequence[Run]) -> str:
     return f"{plural(len(runs), 'run')}{which}"
 
 
-def _outcomes(done: Imported) -> str:
+def _outcomes(done: ImportSummary) -> str:
     """How many worked and failed, and which of them only because a cell was empty."""
     counts = [f"{done.counts[Outcome.OK]} worked", f"{done.counts[Outcome.FAILED]} failed"]
     if done.counts[Outcome.LOST]:

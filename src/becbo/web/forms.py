@@ -11,10 +11,10 @@ from pathlib import PurePath
 from typing import Any
 
 from becbo.campaign.description import Description, Objective
-from becbo.campaign.files import READERS, Cell
 from becbo.campaign.notation import PARSERS, parse
-from becbo.campaign.tables import parameter_value, parse_number
 from becbo.errors import InvalidInput
+from becbo.tables.files import READERS, Cell
+from becbo.tables.parsing import parameter_value, parse_number
 from becbo.trial import Outcome
 
 MAX_TEXT = 500  # characters of a reason or a note

@@ -14,12 +14,12 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from becbo.campaign.description import Description
-from becbo.campaign.report import STYLE
+from becbo.campaign.formatting import estimate, number, percent, plural
 from becbo.campaign.runs import Result
-from becbo.campaign.words import estimate, number, percent, plural
+from becbo.report.html import STYLE
 from becbo.trial import Outcome
+from becbo.web.registry import id_of
 from becbo.web.security import Access, session_of
-from becbo.web.shelf import id_of
 
 _HERE = Path(__file__).parent
 _KINDS = {".css": "text/css", ".js": "text/javascript"}
@@ -74,8 +74,8 @@ class Assets:
         return Response(content, media_type=kind, headers=forever)
 
 
-class Pages:
-    """Makes HTML of templates."""
+class PageRenderer:
+    """Renders HTML pages from templates."""
 
     def __init__(self, assets: Assets, access: Access) -> None:
         self._access = access
@@ -93,8 +93,8 @@ class Pages:
             number=number,
             percent=percent,
             estimate=estimate,
-            result=result,
-            when=when,
+            result=result_text,
+            when=time_text,
             id_of=id_of,
         )
 
@@ -140,14 +140,14 @@ def problem_json(
     return JSONResponse({"detail": detail, **more}, status, dict(headers or {}))
 
 
-def result(came: Result, description: Description) -> str:
-    """What came out of an experiment, with its unit."""
-    if came.value is not None:
-        return number(came.value, description.objective.unit)
-    word = OUTCOMES[came.outcome]
-    return f"{word} ({came.reason})" if came.reason else word
+def result_text(result: Result, description: Description) -> str:
+    """The result of an experiment, with its unit."""
+    if result.value is not None:
+        return number(result.value, description.objective.unit)
+    word = OUTCOMES[result.outcome]
+    return f"{word} ({result.reason})" if result.reason else word
 
 
-def when(moment: datetime | None) -> str:
+def time_text(moment: datetime | None) -> str:
     """A time as people read it."""
     return "" if moment is None else f"{moment:%d %b %Y, %H:%M}"

@@ -1,0 +1,45 @@
+"""Numbers and phrases as people read them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+_PLAIN = 1e-4, 1e6  # between these, numbers are written without an exponent
+_FINEST = 1e-6  # uncertainty down to which all its digits are written out
+
+
+def number(value: Any, unit: str = "") -> str:
+    """A setting or a result with its unit; what is not a float is written as it is."""
+    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f"{text} {unit}" if unit else text
+
+
+def percent(share: float) -> str:
+    """A share in whole per cent; only what is certain is written as 0 or 100."""
+    if 0.0 < share < 0.005:
+        return "under 1 %"
+    if 0.995 <= share < 1.0:
+        return "over 99 %"
+    return f"{100 * share:.0f} %"
+
+
+def estimate(mean: float, std: float, unit: str = "") -> str:
+    """An expected value and its uncertainty, which says how many digits mean something."""
+    size = max(abs(mean), std)
+    if std > _FINEST and _PLAIN[0] <= size < _PLAIN[1]:
+        decimals = max(1 - math.floor(math.log10(std)), 0)
+        text = f"{mean:.{decimals}f} ± {std:.{decimals}f}"
+    else:
+        text = f"{mean:.6g} ± {std:.2g}"
+    return f"{text} {unit}" if unit else text
+
+
+def plural(count: int, what: str) -> str:
+    """`1 experiment`, `2 experiments`."""
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def tight(text: str) -> str:
+    """The text with its numbers kept together at the end of a line."""
+    return text.replace(" %", "\u00a0%").replace(" ± ", "\u00a0±\u00a0")
