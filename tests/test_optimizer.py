@@ -125,7 +125,10 @@ BAD_SETTINGS = {
     "outcome": ({"trials": [trial(outcome="ok", value=1.0)]}, "make them by Trial.from_dict"),
     "order": ({"trials": [trial(1)]}, "trial number 1 cannot follow 0 trials"),
     "twice": ({"trials": [trial(0), trial(0)]}, "trial number 0 cannot follow 1 trials"),
-    "no value": ({"trials": [trial(outcome=Outcome.OK)]}, "worked has a value of at least one of value"),
+    "no value": (
+        {"trials": [trial(outcome=Outcome.OK)]},
+        "worked has a value of at least one of value",
+    ),
     "strange output": ({"trials": [trial(outcome=Outcome.OK, cost=1.0)]}, "'cost' does not exist"),
     "failed nan": ({"trials": [trial(outcome=Outcome.FAILED, value=math.nan)]}, "is not finite"),
     "nan": ({"trials": [trial(outcome=Outcome.OK, value=math.nan)]}, "value nan is not finite"),

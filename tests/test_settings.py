@@ -29,7 +29,9 @@ def test_settings_cannot_be_changed() -> None:
 
 
 def test_numpy_numbers_become_plain_ones() -> None:
-    settings = Settings(seed=np.int64(5), n_initial=np.int32(3), noisy=np.True_, risk=np.float32(0.5))
+    settings = Settings(
+        seed=np.int64(5), n_initial=np.int32(3), noisy=np.True_, risk=np.float32(0.5)
+    )
     assert (settings.seed, settings.n_initial, settings.noisy, settings.risk) == (5, 3, True, 0.5)
     assert type(settings.seed) is type(settings.n_initial) is int
 
