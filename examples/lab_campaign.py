@@ -55,7 +55,7 @@ do(again)
 
 # A typing error: the run keeps its number, and what was there before stays as history.
 corrected = campaign.correct(0, 627.5, note="typed wrongly at first")
-print(f"run 0 was {corrected.history[0].result}, is {corrected.result}")
+print(f"run 0 was {corrected.history[0].result.value}, is {corrected.value}")
 
 # Somebody else opens the same file; whoever looked at an old entry cannot overwrite a new one.
 colleague = Campaign.open(folder / "becbo.db")

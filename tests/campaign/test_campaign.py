@@ -17,6 +17,7 @@ from becbo import InvalidInput, Optimizer, Outcome, Trial
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import describe, read_description
 from becbo.campaign.errors import Conflict
+from becbo.campaign.formatting import result_text
 from becbo.campaign.runs import REPEAT
 from becbo.campaign.store import campaign_names
 from becbo.optuna import open_storage
@@ -29,7 +30,7 @@ OTHER = {**DESIGN, "layers": 5}
 
 
 def results(campaign: Campaign) -> list[str]:
-    return [str(run.result) for run in campaign.runs]
+    return [result_text(run.result) for run in campaign.runs]
 
 
 def learned(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, float | None]]:
@@ -190,9 +191,16 @@ def test_correct_keeps_history(tmp_path: Path) -> None:
     campaign = used_campaign(tmp_path)
     campaign.record(0, 610, note="first try")
     run = campaign.correct(0, failed="peeled off")
-    assert (run.number, str(run.result), run.note) == (0, "failed (peeled off)", "first try")
+    assert (run.number, result_text(run.result), run.note) == (
+        0,
+        "failed (peeled off)",
+        "first try",
+    )
     run = campaign.correct(0, 611, note="second look")
-    assert [str(version.result) for version in run.history] == ["610", "failed (peeled off)"]
+    assert [result_text(version.result) for version in run.history] == [
+        "610",
+        "failed (peeled off)",
+    ]
     assert all(version.written is not None for version in run.history)
     assert (run.value, run.note, len(campaign.runs)) == (611.0, "second look", 3)
     assert campaign.status.n_done == 3
@@ -220,7 +228,7 @@ def test_undo(tmp_path: Path) -> None:
     assert campaign.undo(0).value == 620.0
     assert campaign.undo(0).value == 630.0  # undone
     added = campaign.undo(1)
-    assert str(added.result) == "lost (taken back)"
+    assert result_text(added.result) == "lost (taken back)"
     assert campaign.undo(1).value == 600.0
     number = campaign.suggest()[0].number
     with pytest.raises(InvalidInput, match=f"run {number} has no entry to undo"):
@@ -229,7 +237,7 @@ def test_undo(tmp_path: Path) -> None:
 
 def undone(campaign: Campaign) -> list[str]:
     """What the runs are after `undo_last` took back what was written about them."""
-    return [f"{run.number}: {run.result}" for run in campaign.undo_last()]
+    return [f"{run.number}: {result_text(run.result)}" for run in campaign.undo_last()]
 
 
 def test_undo_walks_back_through_the_entries(tmp_path: Path) -> None:
@@ -250,7 +258,7 @@ def test_undo_walks_back_through_the_entries(tmp_path: Path) -> None:
         InvalidInput, match="nothing has been recorded yet, or every entry was undone"
     ):
         campaign.undo_last()
-    assert [str(version.result) for version in campaign.run(0).history] == [
+    assert [result_text(version.result) for version in campaign.run(0).history] == [
         *("610", "failed", "612", "failed", "610")
     ]
     campaign.record(0, 613)  # and on it goes
@@ -316,7 +324,7 @@ def test_a_withdrawn_suggestion_is_as_if_it_had_not_been_made(tmp_path: Path) ->
     campaign = used_campaign(tmp_path)
     number = campaign.suggest()[0].number
     withdrawn = campaign.withdraw(number)
-    assert str(withdrawn.result) == "lost (withdrawn)"
+    assert result_text(withdrawn.result) == "lost (withdrawn)"
     again = campaign.suggest()[0]
     assert (again.params, again.repeats) == (withdrawn.params, ())  # the models have not changed
     with pytest.raises(Conflict, match="is recorded already: lost"):

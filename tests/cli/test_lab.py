@@ -24,7 +24,7 @@ Becbo = Callable[..., Done]
 EXAMPLE = Path(__file__).parents[2] / "examples/coating.yaml"
 COMMANDS = ("new", "change", "suggest", "record", "correct", "undo", "withdraw", "add", "import",
             "export", "status")  # fmt: skip
-RUN = {"number", "version", "params", "outcome", "value", "reason", "note", "origin", "believed",
+RUN = {"number", "version", "params", "outcome", "values", "reason", "note", "origin", "believed",
        "suggested", "recorded", "history"}  # fmt: skip
 ANSWERS = """\
 steel coating
@@ -170,7 +170,10 @@ def test_json(becbo: Becbo, tmp_path: Path) -> None:
         (["add", "temperature=150", "layers=1", "gas=argon", "7"], 7.0, "ok"),
     ):
         run = said_json(becbo(*arguments, "--json"))
-        assert set(run) == RUN and (run["value"], run["outcome"]) == (value, outcome)
+        assert set(run) == RUN and (run["values"].get("hardness"), run["outcome"]) == (
+            value,
+            outcome,
+        )
     assert set(run["params"]) == {"temperature", "layers", "gas"}
     (tmp_path / "a.csv").write_text("temperature,layers,gas,hardness\n150,1,argon,7\n160,1,argon,")
     imported = said_json(becbo("import", "a.csv", "--json"))
@@ -246,7 +249,7 @@ def test_questions_are_asked_again(
     for words in (
         "has a campaign 'coating' already",
         "there is a taken.yaml already",
-        "may not have [ ]",
+        "must not contain [ ]",
         "name: give a name",
         "'note' is a column of every table",
         "'up': answer s or l",
@@ -254,12 +257,12 @@ def test_questions_are_asked_again(
         "'hardness' is a parameter and the objective too",
         "'x': answer n or w or c",
         "low 500.0 must be below high 100.0",
-        "'1,500' is not clear; write 1500 or 1.500",
+        "'1,500' is ambiguous; write 1500 or 1.500",
         "'temperature' is there already",
         "needs at least two choices",
-        "'gas' is not one of the parameters with numbers",
+        "'gas' is not one of the numeric parameters",
         "'many' is not a number",
-        "budget: 0 must be a whole number",
+        "budget 0 must be a whole number",
         "'2.5' is not a whole number",
     ):
         assert words in done.out, words
@@ -468,7 +471,7 @@ BAD_COMMANDS: list[tuple[list[str], str]] = [
     (["record", "0", "good"], "VALUE = 'good' is not a number; use --failed if"),
     (["record", "0", "nan"], "VALUE = 'nan' is not a finite number; use --failed if"),
     (["record", "0", "-inf"], "VALUE = '-inf' is not a finite number"),
-    (["record", "0", "1,500"], "VALUE = '1,500' is not clear; write 1500 or 1.500; use --failed"),
+    (["record", "0", "1,500"], "VALUE = '1,500' is ambiguous; write 1500 or 1.500; use --failed"),
     (["record", "0", "540 HV"], "VALUE = '540 HV' is not a number; leave the unit out; use"),
     (["record", "0", "1", "2"], r"unexpected extra argument.* \(2\)"),
     (["record", "0", "1", "--reason", "hot"], "--reason 'hot' goes with --failed or --lost"),
@@ -518,13 +521,13 @@ BAD_DESCRIPTIONS: list[tuple[str, str, str]] = [
     ("a.yaml", "name: a\nparameters: {x: {low: 9, high: 1}}", "low 9.0 must be below high 1.0"),
     ("a.yaml", "name: a\nparameters: {note: {low: 0, high: 1}}", "'note' is a column of every"),
     ("a.yaml", "name: a\nparameters: {x: {low: 0, high: 1}}\nbudged: 4", "unknown 'budged'"),
-    ("a.yaml", "name: a\nparameters: {x: {low: 0, high: 1}}\nbudget: 0", "budget: 0 must be"),
+    ("a.yaml", "name: a\nparameters: {x: {low: 0, high: 1}}\nbudget: 0", "budget 0 must be"),
     ("a.yaml", "name: a\nparameters: {x: {low: 0, high: 1}}\nconstraints: [y <= 1]",
-     "'y' is not one of the parameters with numbers"),
+     "'y' is not one of the numeric parameters"),
     ("a.yaml", "name: a\nparameters: {x: {low: 0, high: 1}}\nconstraints: [x >= 2]",
      "no design that satisfies the known constraints"),
     ("a.yaml", "name: [a", "a.yaml cannot be read: while parsing"),
-    ("a.yaml", "name: a\nname: b", "'name' stands there twice"),
+    ("a.yaml", "name: a\nname: b", "'name' appears twice"),
     ("a.toml", "name = a", "a.toml cannot be read: Invalid value"),
     ("a.json", "{", "a.json cannot be read: Expecting property name"),
 ]  # fmt: skip

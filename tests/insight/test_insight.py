@@ -16,7 +16,7 @@ from becbo import Categorical, Integer, LinearConstraint, Real, Space
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import describe
 from becbo.campaign.formatting import estimate, number, percent, plural, tight
-from becbo.campaign.runs import REPEAT, Result, Run
+from becbo.campaign.runs import NOTHING, REPEAT, Run, RunState
 from becbo.insight.calibration import calibration, wilson
 from becbo.insight.importance import importances
 from becbo.insight.insight import Insight, analyze_campaign
@@ -24,7 +24,7 @@ from becbo.insight.maps import allowed, feasibility_map, parameter_distances, se
 from becbo.insight.suggestions import Suggestion, explain_suggestion, suggestion_context
 from becbo.optuna import open_storage
 from becbo.tables import import_cells
-from becbo.trial import Outcome, Prediction
+from becbo.trial import Estimate, Outcome, Prediction, Result
 
 RNG = np.random.default_rng
 SQUARE = Space([Real("a", 0, 1), Real("b", 0, 1)])
@@ -259,8 +259,9 @@ def test_numbers_in_words(said: str, wanted: str) -> None:
 def run(number: int, heat: float, value: float | None, outcome: Outcome | None = None) -> Run:
     ended = outcome or (Outcome.FAILED if value is None else Outcome.OK)
     params = {"heat": heat, "time": 10.0, "resin": "X"}
-    result = Result(ended, value)
-    return Run(number, params, result, None, "user", "", None, None, number, result, ())
+    result = Result(ended, {} if value is None else {"strength": value})
+    before = RunState(result, "", None, NOTHING)
+    return Run(number, params, result, None, "user", "", None, None, number, before, ())
 
 
 def suggest(
@@ -278,10 +279,17 @@ def suggest(
     return explain_suggestion(context, 20, params, origin, now, believed)
 
 
+def predicted(
+    mean: float | None, std: float | None, p_feasible: float, band: tuple[float, float]
+) -> Prediction:
+    known = {} if mean is None or std is None else {"strength": Estimate(mean, std)}
+    return Prediction(known, p_feasible, band)
+
+
 DONE = [run(3, 1.0, 2.0), run(17, 5.0, 3.4), run(18, 5.6, None)]
-LIKELY = Prediction(3.5, 0.1, 0.9, (0.8, 0.95))
-UNSURE = Prediction(3.1, 0.3, 0.62, (0.4, 0.8))
-NOTHING = Prediction(None, None, 0.5, (0.0, 1.0))
+LIKELY = predicted(3.5, 0.1, 0.9, (0.8, 0.95))
+UNSURE = predicted(3.1, 0.3, 0.62, (0.4, 0.8))
+UNKNOWN = predicted(None, None, 0.5, (0.0, 1.0))
 
 
 @pytest.mark.parametrize(
@@ -294,7 +302,7 @@ NOTHING = Prediction(None, None, 0.5, (0.0, 1.0))
             "expected 3.10 ± 0.30 MPa against the best 3.4 MPa (10 % chance to beat it).",
         ),
         (
-            suggest(DONE, 1.2, Prediction(2.0, 0.1, 0.62, (0.4, 0.8))),
+            suggest(DONE, 1.2, predicted(2.0, 0.1, 0.62, (0.4, 0.8))),
             "edge",
             "Finds out where the edge lies near run 3: 62 % chance to work, expected 2.00 ± 0.10 "
             "MPa against the best 3.4 MPa (under 1 % chance to beat it).",
@@ -312,13 +320,13 @@ NOTHING = Prediction(None, None, 0.5, (0.0, 1.0))
             "expected 3.10 ± 0.30 MPa against the best 3.4 MPa (10 % chance to beat it).",
         ),
         (
-            suggest(DONE[2:], 1.0, Prediction(None, None, 0.3, (0.1, 0.6))),
+            suggest(DONE[2:], 1.0, predicted(None, None, 0.3, (0.1, 0.6))),
             "first",
             "Looks for a first design that works: 30 % chance to work, as far as failures alone "
             "can tell.",
         ),
         (
-            suggest(DONE[2:], 1.0, Prediction(None, None, 0.3, (0.1, 0.6)), "user"),
+            suggest(DONE[2:], 1.0, predicted(None, None, 0.3, (0.1, 0.6)), "user"),
             "hand",
             "Chosen by hand: 30 % chance to work, as far as failures alone can tell.",
         ),
@@ -335,7 +343,7 @@ NOTHING = Prediction(None, None, 0.5, (0.0, 1.0))
             "3.4 MPa (10 % chance to beat it).",
         ),
         (
-            suggest([], 1.0, NOTHING, "initial design"),
+            suggest([], 1.0, UNKNOWN, "initial design"),
             "initial",
             "Part of the initial design: the first 10 experiments spread over the whole space.",
         ),
@@ -355,9 +363,9 @@ def test_p_better_by_hand() -> None:
     said = suggest(DONE, 5.3, UNSURE, believed=LIKELY)
     assert said.p_better == pytest.approx(0.62 * (1 + math.erf(-1 / math.sqrt(2))) / 2)
     assert said.p_feasible_before == 0.9
-    first = suggest(DONE[2:], 1.0, Prediction(None, None, 0.3, (0.1, 0.6)))
+    first = suggest(DONE[2:], 1.0, predicted(None, None, 0.3, (0.1, 0.6)))
     assert first.p_better == 0.3
-    certain = Prediction(3.5, 0.0, 0.62, (0.4, 0.8))
+    certain = predicted(3.5, 0.0, 0.62, (0.4, 0.8))
     assert suggest(DONE, 5.3, certain).p_better == 0.62
 
 
@@ -372,14 +380,14 @@ def test_p_better_by_hand() -> None:
     ],
 )
 def test_what_other_runs_have_changed(believed: float, now: float, words: str) -> None:
-    then = Prediction(3.1, 0.3, believed, (0.0, 1.0))
-    said = suggest(DONE, 5.3, Prediction(3.1, 0.3, now, (0.0, 1.0)), believed=then).change
+    then = predicted(3.1, 0.3, believed, (0.0, 1.0))
+    said = suggest(DONE, 5.3, predicted(3.1, 0.3, now, (0.0, 1.0)), believed=then).change
     assert said.endswith(words) and bool(said) == bool(words)
     assert suggest(DONE, 5.3, UNSURE).change == ""
 
 
 def test_nothing_is_said_before_anything_is_known() -> None:
-    said = suggest([], 1.0, NOTHING, "initial design")
+    said = suggest([], 1.0, UNKNOWN, "initial design")
     assert (said.p_feasible, said.band, said.mean, said.p_better) == (None, None, None, None)
 
 

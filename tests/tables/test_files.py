@@ -67,7 +67,7 @@ def test_csv_of_many_countries(content: str, rows: list[list[str]]) -> None:
 def test_thousands_beside_decimal_commas_are_not_guessed(cell: str) -> None:
     plain = read_csv(f"a;b\n2.5;{cell}\n".encode())
     assert plain[1] == ["2.5", cell]  # decimal points throughout
-    with pytest.raises(InvalidInput, match=f"line 2: '{cell}' .* not clear; write -?1"):
+    with pytest.raises(InvalidInput, match=f"line 2: '{cell}' .* ambiguous; write -?1"):
         read_csv(f"a;b\n2,5;{cell}\n".encode())
 
 

@@ -19,14 +19,17 @@ from hypothesis import strategies as st
 from becbo import InvalidInput, Outcome
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import Description, describe
-from becbo.campaign.runs import Result, Run
+from becbo.campaign.formatting import result_text
+from becbo.campaign.runs import NOTHING, Run, RunState
 from becbo.campaign.store import Batch
+from becbo.reasons import Reasons
 from becbo.tables import BadTable, export_table, import_cells, import_table
 from becbo.tables.files import MAX_ROWS, Cell, read_csv, read_xlsx
 from becbo.tables.matching import ImportPlan, match_rows
 from becbo.tables.parsing import parameter_value, parse_number
 from becbo.tables.reading import noted_columns, read_rows
 from becbo.tables.writing import table_bytes, table_cells
+from becbo.trial import PENDING, Result
 
 COATED = describe(COATING)
 HEADINGS = ["temperature", "layers", "gas", "hardness"]
@@ -45,9 +48,10 @@ def tables_of_runs(draw: st.DrawFn) -> tuple[Description, list[Run]]:
             p.name: p.decode(U[c]) for p, c in zip(space.parameters, space.columns, strict=True)
         }
         ended = draw(st.sampled_from(Outcome))
-        value = draw(finite) if ended is Outcome.OK else None
+        values = {description.objective.name: draw(finite)} if ended is Outcome.OK else {}
         why = draw(texts) if ended in (Outcome.FAILED, Outcome.LOST) else ""
-        runs.append(a_run(number, params, Result(ended, value, why), draw(texts)))
+        result = Result(ended, values, Reasons.parse(why))
+        runs.append(a_run(number, params, result, draw(texts)))
     return description, runs
 
 
@@ -57,8 +61,8 @@ def is_same(a: Any, b: Any) -> bool:
 
 
 def a_run(number: int, params: dict[str, Any], result: Result, note: str = "") -> Run:
-    pending = Result(Outcome.PENDING)
-    return Run(number, params, result, None, "user", note, None, None, number, pending, ())
+    before = RunState(PENDING, "", None, NOTHING)
+    return Run(number, params, result, None, "user", note, None, None, number, before, ())
 
 
 @pytest.mark.parametrize(("suffix", "read"), [(".csv", read_csv), (".xlsx", read_xlsx)])
@@ -74,7 +78,7 @@ def test_what_goes_out_comes_back(
         assert row.params.keys() == run.params.keys()
         assert all(is_same(row.params[name], value) for name, value in run.params.items())
         assert is_same(row.result.value, run.value)
-        assert replace(row.result, value=run.value) == run.result
+        assert replace(row.result, values=run.result.values) == run.result
     assert [row.note for row in rows] == [run.note for run in runs]
 
 
@@ -103,7 +107,7 @@ def test_json_has_everything(tmp_path: Path) -> None:
     written = json.loads(export_table(campaign, tmp_path / "runs.json").read_text())
     assert describe(written["description"]) == campaign.description
     assert [run["outcome"] for run in written["runs"]] == ["pending", "failed", "failed"]
-    assert written["runs"][1]["history"][0]["value"] == 600.0
+    assert written["runs"][1]["history"][0]["values"] == {"hardness": 600.0}
 
 
 def test_a_filled_in_sheet_records_the_pending_runs(tmp_path: Path) -> None:
@@ -120,7 +124,7 @@ def test_a_filled_in_sheet_records_the_pending_runs(tmp_path: Path) -> None:
     sheet[1][0] = None  # the number got lost; the design tells
     done = import_cells(campaign, sheet)
     assert ([r.number for r in done.recorded], done.added, done.n_known) == ([0, 3], [], 1)
-    assert [str(run.result) for run in campaign.runs] == [
+    assert [result_text(run.result) for run in campaign.runs] == [
         "640",
         "600",
         "failed (cracked)",
@@ -175,23 +179,23 @@ def test_names_with_brackets_and_names_within_names() -> None:
             "parameters": {name: {**parameter, "unit": "m/(s [x])"} for name in names},
         }
     )
-    run = a_run(0, dict(zip(names, (0.1, 0.2, 0.3), strict=True)), Result(Outcome.OK, 1.0))
+    run = a_run(0, dict(zip(names, (0.1, 0.2, 0.3), strict=True)), Result.ok({"value": 1.0}))
     assert read_rows(description, table_cells(description, [run]))[0].params == run.params
 
 
 @pytest.mark.parametrize(
     ("cells", "result"),
     [
-        ((600, None), Result(Outcome.OK, 600.0)),
-        (("6e2", "ok"), Result(Outcome.OK, 600.0)),
-        ((600, "pending"), Result(Outcome.OK, 600.0)),  # somebody filled in the value only
-        ((None, None), Result(Outcome.FAILED, None, "why")),
-        (("", "failed"), Result(Outcome.FAILED, None, "why")),
-        (("FAILED", None), Result(Outcome.FAILED, None, "why")),
-        (("failed", "pending"), Result(Outcome.FAILED, None, "why")),
-        (("lost", None), Result(Outcome.LOST, None, "why")),
-        ((None, "lost"), Result(Outcome.LOST, None, "why")),
-        ((None, "pending"), Result(Outcome.PENDING)),
+        ((600, None), Result.ok({"hardness": 600.0})),
+        (("6e2", "ok"), Result.ok({"hardness": 600.0})),
+        ((600, "pending"), Result.ok({"hardness": 600.0})),  # somebody filled in the value only
+        ((None, None), Result.failed("why")),
+        (("", "failed"), Result.failed("why")),
+        (("FAILED", None), Result.failed("why")),
+        (("failed", "pending"), Result.failed("why")),
+        (("lost", None), Result.lost("why")),
+        ((None, "lost"), Result.lost("why")),
+        ((None, "pending"), PENDING),
     ],
 )
 def test_what_cells_mean(cells: tuple[Cell, Cell], result: Result) -> None:
@@ -225,8 +229,8 @@ BAD_ROWS = [
         "200,2,argon,600,,,7",
         "'7' is in a column without a heading; add a heading, or clear the cell",
     ),
-    ("200,2,argon,'1,600',,", "hardness = '1,600' is not clear; write 1600 or 1.600"),
-    ("200,2,argon,'-1,600 HV',,", "hardness = '-1,600 HV' is not clear; write -1600 or -1.600"),
+    ("200,2,argon,'1,600',,", "hardness = '1,600' is ambiguous; write 1600 or 1.600"),
+    ("200,2,argon,'-1,600 HV',,", "hardness = '-1,600 HV' is ambiguous; write -1600 or -1.600"),
     ("200,2,argon,'1,600,5',,", ".* write a decimal point, and nothing between thousands"),
     ("200,2,argon,1_600,,", "hardness = '1_600' is not a number"),
     ("200,2,argon,60 %,,", "hardness = '60 %' is not a number; write it without %"),
@@ -390,7 +394,7 @@ def test_decimal_commas(text: str, number: float) -> None:
 @pytest.mark.parametrize("text", ["1,655", "-12,000", "+999,999"])
 def test_commas_that_may_separate_thousands(text: str) -> None:
     whole, broken = text.replace(",", ""), text.replace(",", ".")
-    with pytest.raises(InvalidInput, match=re.escape(f"is not clear; write {whole} or {broken}")):
+    with pytest.raises(InvalidInput, match=re.escape(f"is ambiguous; write {whole} or {broken}")):
         parse_number(text, "it")
 
 
@@ -406,7 +410,7 @@ def test_a_table_says_something_else(tmp_path: Path) -> None:
     sheet = table_cells(campaign.description, before)
     sheet[2][-4], sheet[3][-5] = "clear", "crumbled"
     done = import_cells(campaign, sheet)
-    told = [(run.number, str(run.result), run.note) for run in done.differing]
+    told = [(run.number, result_text(run.result), run.note) for run in done.differing]
     assert told == [(1, "600", "clear"), (2, "failed (crumbled)", "")]
     assert (campaign.runs, done.corrected, done.n_known) == (before, [], 3)
 
@@ -419,13 +423,13 @@ def test_a_table_says_what_was_missing(tmp_path: Path) -> None:
     done = import_cells(campaign, sheet)
     assert ([run.number for run in done.corrected], done.n_known) == ([0, 1], 1)
     assert [(run.number, run.note) for run in done.differing] == [(0, "by Bob")]
-    said = [(str(run.result), run.note) for run in campaign.runs[:2]]
+    said = [(result_text(run.result), run.note) for run in campaign.runs[:2]]
     assert said == [("failed (cracked)", "by Ann"), ("600", "hazy")]
-    assert [str(entry.result) for entry in campaign.run(0).history] == ["failed"]
+    assert [result_text(entry.result) for entry in campaign.run(0).history] == ["failed"]
 
 
 def test_rows_find_the_runs_that_say_the_same() -> None:
-    failed = [a_run(i, DESIGN, Result(Outcome.FAILED, None, why)) for i, why in enumerate("ab")]
+    failed = [a_run(i, DESIGN, Result.failed(why)) for i, why in enumerate("ab")]
     headings = [*HEADINGS, "reason"]
     rows = read_rows(COATED, [headings, *([200, 2, "argon", None, why] for why in "ba")])
     assert match_rows(COATED.space, rows, failed) == ImportPlan([], [], [], [])
@@ -489,7 +493,7 @@ def test_close_is_not_the_same_on_a_grid_or_among_whole_numbers() -> None:
         "n": {"low": 1, "high": 1e6, "integer": True},
     }
     description = describe({"name": "a", "parameters": parameters})
-    run = a_run(0, {"x": 500.0, "n": 500_000}, Result(Outcome.PENDING))
+    run = a_run(0, {"x": 500.0, "n": 500_000}, PENDING)
     cells: list[list[Cell]] = [[500.001, 500_000, 1], [500, 500_001, 1]]
     rows = read_rows(description, [["x", "n", "value"], *cells])
     assert match_rows(description.space, rows, [run]).to_add == rows
@@ -498,7 +502,7 @@ def test_close_is_not_the_same_on_a_grid_or_among_whole_numbers() -> None:
 def test_all_digits_go_before_close() -> None:
     description = describe({"name": "a", "parameters": SMOOTH})
     near, far = ({"x": 0.5, "y": y} for y in (10.00001, 10.00004))
-    runs = [a_run(i, params, Result(Outcome.PENDING)) for i, params in enumerate((near, far))]
+    runs = [a_run(i, params, PENDING) for i, params in enumerate((near, far))]
     cells: list[list[Cell]] = [["x", "y", "value"], [0.5, 10, 1], [0.5, 10.00001, 2]]
     rows = read_rows(description, cells)
     assert match_rows(description.space, rows, runs).to_record == [
@@ -509,7 +513,9 @@ def test_all_digits_go_before_close() -> None:
 
 def test_thousands_of_runs_are_compared_at_once() -> None:
     description = describe({"name": "a", "parameters": SMOOTH})
-    runs = [a_run(i, {"x": 0.5, "y": i / 1000}, Result(Outcome.OK, float(i))) for i in range(5000)]
+    runs = [
+        a_run(i, {"x": 0.5, "y": i / 1000}, Result.ok({"value": float(i)})) for i in range(5000)
+    ]
     cells = [[*run.params.values(), run.value] for run in runs[-MAX_ROWS:]]
     rows = read_rows(description, [["x", "y", "value"], *cells])
     began = time.process_time()
@@ -518,7 +524,7 @@ def test_thousands_of_runs_are_compared_at_once() -> None:
 
 
 def test_a_row_without_a_number_leaves_the_run_to_the_row_that_names_it() -> None:
-    pending = a_run(0, DESIGN, Result(Outcome.PENDING))
+    pending = a_run(0, DESIGN, PENDING)
     rows = read_rows(COATED, [[*HEADINGS, "number"], [*D600, None], [*D600[:3], 700, 0]])
     todo = match_rows(COATED.space, rows, [pending])
     assert (todo.to_record, todo.to_add) == ([(pending, rows[1])], [rows[0]])
@@ -527,18 +533,18 @@ def test_a_row_without_a_number_leaves_the_run_to_the_row_that_names_it() -> Non
 def test_numbers_of_another_campaign() -> None:
     rows = read_rows(COATED, [[*HEADINGS, "number"], [200, 2, "argon", 600, 17]])
     assert match_rows(COATED.space, rows, []).to_add == rows
-    known = a_run(0, DESIGN, Result(Outcome.OK, 600.0))
+    known = a_run(0, DESIGN, Result.ok({"hardness": 600.0}))
     assert match_rows(COATED.space, rows, [known]).to_add == []  # the same table again
     with pytest.raises(BadTable, match="there is no run 17; .* if these are numbers of your own"):
         match_rows(COATED.space, rows, [replace(known, params={**DESIGN, "layers": 3})])
 
 
 def test_a_pending_run_is_recorded_once() -> None:
-    pending = a_run(0, DESIGN, Result(Outcome.PENDING))
+    pending = a_run(0, DESIGN, PENDING)
     rows = read_rows(COATED, [HEADINGS, *[[200, 2, "argon", 600]] * 2])
     todo = match_rows(COATED.space, rows, [pending])
     assert (todo.to_record, todo.to_add) == ([(pending, rows[0])], [rows[1]])
-    done = replace(pending, result=Result(Outcome.OK, 600.0))
+    done = replace(pending, result=Result.ok({"hardness": 600.0}))
     assert match_rows(COATED.space, rows, [done]).to_add == [rows[1]]
 
 
@@ -549,6 +555,12 @@ def test_choices_that_are_no_texts() -> None:
         "2": 2, 2.0: 2, "1.5": 1.5, "True": True, "TRUE": True, "no": "no"
     }  # fmt: skip
     assert [parameter_value(parameter, cell) for cell in typed] == list(typed.values())
+
+
+def test_numbers_among_choices_come_back_from_a_spreadsheet() -> None:
+    choices = [11.361388800918256, 11.5, "a"]
+    parameter = describe({"name": "a", "parameters": {"x": {"choices": choices}}})
+    assert parameter_value(parameter.space.parameters[0], 11.3613888009183) == choices[0]
 
 
 def test_capitals_of_choices() -> None:

@@ -74,7 +74,12 @@ FORMS: list[tuple[str, dict[str, str], dict[str, Any], str]] = [
     # Results.
     ("/c/coating/runs/4/record", {"version": "4"}, {}, "worked, failed or was lost"),
     ("/c/coating/runs/4/record", {"version": "4", "outcome": "ok"}, {}, "hardness [HV] is empty"),
-    ("/c/coating/runs/4/record", {"version": "4", "outcome": "ok", "value": "4,125"}, {}, "clear"),
+    (
+        "/c/coating/runs/4/record",
+        {"version": "4", "outcome": "ok", "value": "4,125"},
+        {},
+        "ambiguous",
+    ),
     ("/c/coating/runs/4/record", {"version": "4", "outcome": "ok", "value": "nan"}, {}, "finite"),
     ("/c/coating/runs/4/record", {"version": "4", "outcome": "ok", "value": "1e999"}, {}, "finite"),
     ("/c/coating/runs/4/record", {"outcome": "ok", "value": "1"}, {}, "which version"),

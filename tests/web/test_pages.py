@@ -161,7 +161,7 @@ def test_record_what_has_no_value(
     answer = site.send(f"{PAGE}/runs/4/record", fields)
     assert f"Run 4 is recorded: {told}." in text_of(site, answer.headers["location"])
     run = campaign.run(4)
-    assert (run.outcome.value, run.result.reason) == (outcome, reason)
+    assert (run.outcome.value, run.reason) == (outcome, reason)
 
 
 def test_correct_and_take_back(site: Site, campaign: Campaign) -> None:

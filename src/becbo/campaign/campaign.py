@@ -16,11 +16,12 @@ from becbo.campaign import store
 from becbo.campaign.changes import changes, check_change
 from becbo.campaign.description import Description
 from becbo.campaign.errors import Conflict, NotFound
+from becbo.campaign.formatting import result_text
 from becbo.campaign.runs import (
     WITHDRAWN,
-    Result,
     Run,
     clean_text,
+    entered_result,
     last_entries,
     read_runs,
     runs_to_repeat,
@@ -36,7 +37,7 @@ from becbo.optuna.sampler import BECBOSampler
 from becbo.optuna.spaces import distributions_of
 from becbo.optuna.storage import study_lock
 from becbo.optuna.study_data import StudyData
-from becbo.trial import Outcome
+from becbo.trial import Outcome, Result
 
 
 class Campaign:
@@ -145,7 +146,7 @@ class Campaign:
     @property
     def study_data(self) -> StudyData:
         """What the study of the campaign holds now."""
-        return StudyData.of(self._study)
+        return StudyData.of(self._study, self.description.outputs)
 
     @property
     def status(self) -> Status:
@@ -229,13 +230,11 @@ class Campaign:
             InvalidInput: The result cannot be used.
             Conflict: The run is recorded already, or has changed since `version`.
         """
-        result = Result.of(value, failed, lost)
+        result = self._entered(value, failed, lost)
         with self._lock():
             run = self._current(number, version)
             if run.outcome is not Outcome.PENDING:
-                raise Conflict(
-                    f"run {number} is recorded already: {run.result}; correct it instead"
-                )
+                raise Conflict(f"{_recorded(run)}; correct it instead")
             store.finish_run(self._study, run, result, note)
         return self.run(number)
 
@@ -266,7 +265,7 @@ class Campaign:
             InvalidInput: The result cannot be used, or the run is pending.
             Conflict: The run has changed since `version`.
         """
-        result = Result.of(value, failed, lost)
+        result = self._entered(value, failed, lost)
         with self._lock():
             run = self._current(number, version)
             if run.outcome is Outcome.PENDING:
@@ -341,8 +340,8 @@ class Campaign:
         with self._lock():
             run = self._current(number, version)
             if run.outcome is not Outcome.PENDING:
-                raise Conflict(f"run {number} is recorded already: {run.result}; undo that first")
-            store.finish_run(self._study, run, Result(Outcome.LOST, reason=WITHDRAWN), None)
+                raise Conflict(f"{_recorded(run)}; undo that first")
+            store.finish_run(self._study, run, WITHDRAWN, None)
         return self.run(number)
 
     def add(
@@ -370,7 +369,7 @@ class Campaign:
         """
         space = self.description.space
         checked = space.validate(params)
-        result = Result.of(value, failed)
+        result = self._entered(value, failed)
         return self.run(store.add_run(self._study, space, checked, result, clean_text(note)))
 
     @contextmanager
@@ -397,19 +396,20 @@ class Campaign:
             due = runs_to_repeat(self.runs, space)[:at_most]
             return [store.repeat_run(self._study, space, run) for run in due]
 
+    def _entered(self, value: float | None, failed: bool | str, lost: bool | str = False) -> Result:
+        return entered_result(self.description.objective.name, value, failed, lost)
+
     def _current(self, number: int, version: int | None) -> Run:
         run = self.run(number)
         if version is not None and version != run.version:
-            raise Conflict(f"run {number} has changed meanwhile: it is {run.result} now")
+            now = result_text(run.result)
+            raise Conflict(f"run {number} has changed meanwhile: it is {now} now")
         return run
 
 
-def _sampler(described: Description) -> BECBOSampler:
-    return BECBOSampler(
-        space=described.space,
-        method=described.method,
-        seed=described.seed,
-        n_startup=described.n_initial,
-        noisy=described.noisy,
-        risk=described.risk,
-    )
+def _recorded(run: Run) -> str:
+    return f"run {run.number} is recorded already: {result_text(run.result)}"
+
+
+def _sampler(description: Description) -> BECBOSampler:
+    return BECBOSampler(space=description.space, **vars(description.settings))

@@ -1,22 +1,32 @@
-"""Numbers and phrases as people read them."""
+"""Numbers and results for people."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
+from becbo.trial import Result
+
 _PLAIN = 1e-4, 1e6  # between these, numbers are written without an exponent
-_FINEST = 1e-6  # uncertainty down to which all its digits are written out
+_FINEST = 1e-6  # standard deviation down to which all digits are written
 
 
 def number(value: Any, unit: str = "") -> str:
-    """A setting or a result with its unit; what is not a float is written as it is."""
+    """A value with its unit; what is not a float is written as it is."""
     text = f"{value:.6g}" if isinstance(value, float) else str(value)
     return f"{text} {unit}" if unit else text
 
 
+def result_text(result: Result, unit: str = "") -> str:
+    """A result in a few words: `600 HV` or `failed (cracked)`."""
+    if result.value is not None:
+        return number(result.value, unit)
+    outcome = result.outcome.value
+    return f"{outcome} ({result.reason})" if result.reason else outcome
+
+
 def percent(share: float) -> str:
-    """A share in whole per cent; only what is certain is written as 0 or 100."""
+    """A share in whole per cent; only 0 and 1 are written as 0 % and 100 %."""
     if 0.0 < share < 0.005:
         return "under 1 %"
     if 0.995 <= share < 1.0:
@@ -25,7 +35,7 @@ def percent(share: float) -> str:
 
 
 def estimate(mean: float, std: float, unit: str = "") -> str:
-    """An expected value and its uncertainty, which says how many digits mean something."""
+    """A mean and its standard deviation, with as many digits as the latter justifies."""
     size = max(abs(mean), std)
     if std > _FINEST and _PLAIN[0] <= size < _PLAIN[1]:
         decimals = max(1 - math.floor(math.log10(std)), 0)
@@ -41,5 +51,5 @@ def plural(count: int, what: str) -> str:
 
 
 def tight(text: str) -> str:
-    """The text with its numbers kept together at the end of a line."""
+    """The text with non-breaking spaces inside its numbers."""
     return text.replace(" %", "\u00a0%").replace(" ± ", "\u00a0±\u00a0")

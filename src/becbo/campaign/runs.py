@@ -7,113 +7,145 @@ one, and a run is the chain of trials that replace each other.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+import numpy as np
 from optuna.trial import FrozenTrial, TrialState
 
+from becbo.checks import finite_value
 from becbo.errors import InvalidInput
-from becbo.optimizer import finite_value, reason_in
 from becbo.optuna.beliefs import StoredProposal, proposal_of
 from becbo.optuna.outcomes import (
     FIXED,
     MAX_RETRIES,
     RETRIES,
     corrections,
-    final_value,
     lost_among,
-    outcome,
-    reason,
+    result_of,
 )
 from becbo.optuna.study_data import StudyData
+from becbo.outputs import Outputs
 from becbo.space import Space
-from becbo.trial import Outcome, Prediction
+from becbo.trial import PENDING, Outcome, Prediction, Result
 
-NOTE = "becbo:note"  # attribute of a trial: what somebody wrote about it
-REOPENED = "becbo:reopened"  # attribute of a trial: pending again, because an entry was undone
-RESTORES = "becbo:restores"  # attribute of a trial: the number of one whose entry it brings back
-NOTHING = -1  # instead of that number: everything that was written about the run is taken back
-BATCH = "becbo:batch"  # attribute of a trial: the import that wrote its entry, among others
+# Attributes of trials.
+NOTE = "becbo:note"  # what somebody noted
+REOPENED = "becbo:reopened"  # pending again, because an entry was undone
+RESTORES = "becbo:restores"  # the number of the trial whose entry it restores
+NOTHING = -1  # instead of that number: every entry about the run was undone
+BATCH = "becbo:batch"  # the import that wrote its entry, among others
+
 REPEAT = "repeat of a lost run"  # origin of a run
-WITHDRAWN = "withdrawn"  # reason of a lost run that is not to be repeated
-TAKEN_BACK = "taken back"  # reason of a lost run that was added, and then undone
+WITHDRAWN = Result.lost("withdrawn")  # a suggestion that is not to be repeated
+UNDONE = Result.lost("taken back")  # a run that was added, and then undone
 
 
-@dataclass(frozen=True)
-class Result:
-    """What came out of an experiment: a value, a failure, a loss, or nothing yet."""
+def entered_result(
+    objective: str, value: float | None = None, failed: bool | str = False, lost: bool | str = False
+) -> Result:
+    """The result that somebody enters.
 
-    outcome: Outcome
-    value: float | None = None
-    reason: str = ""
+    Args:
+        objective: The name of the objective.
+        value: The measured value.
+        failed: The design does not work: the reason, or True.
+        lost: The experiment says nothing about its design: the reason, or True.
 
-    @classmethod
-    def of(
-        cls,
-        value: float | None = None,
-        failed: bool | str = False,
-        lost: bool | str = False,
-    ) -> Result:
-        """Exactly one of: a number, `failed` (or why), `lost` (or why)."""
-        if (value is not None) + bool(failed) + bool(lost) != 1:
-            raise InvalidInput(
-                f"value {value!r}, failed {failed!r}, lost {lost!r}: give exactly one of them"
-            )
-        if value is not None:
-            return cls(Outcome.OK, finite_value(value))
-        words = clean_text(reason_in(failed or lost) or "")
-        return cls(Outcome.FAILED if failed else Outcome.LOST, None, words)
+    Returns:
+        The result.
 
-    def __str__(self) -> str:
-        if self.outcome is Outcome.OK:
-            return f"{self.value:.6g}"
-        return f"{self.outcome.value} ({self.reason})" if self.reason else self.outcome.value
+    Raises:
+        InvalidInput: The value is not a finite number, a reason is not text, or not exactly one
+            of `value`, `failed` and `lost` was given.
+    """
+    if (value is not None) + bool(failed) + bool(lost) != 1:
+        raise InvalidInput(
+            f"value {value!r}, failed {failed!r}, lost {lost!r}: give exactly one of them"
+        )
+    if value is not None:
+        return Result.ok({objective: finite_value(value)})
+    given = failed or lost
+    reason = None if isinstance(given, bool | np.bool_) else given
+    make = Result.failed if failed else Result.lost
+    return make(clean_text(reason) if isinstance(reason, str) else reason)
 
 
 def clean_text(text: str) -> str:
-    """What somebody wrote, without blanks around it and characters that no file could keep."""
+    """Text without spaces around it and without characters that cannot be printed."""
     return "".join(c for c in text if c.isprintable() or c in "\n\t").strip()
 
 
 @dataclass(frozen=True)
 class RunState:
-    """What was written about a run at some time."""
+    """A run at some time.
+
+    Attributes:
+        result: What had come out.
+        note: What was noted.
+        written: When it was written.
+        entry: The number of the trial in which it was written, or NOTHING.
+    """
 
     result: Result
     note: str
     written: datetime | None
-    entry: int  # the trial in which it was written, or NOTHING
+    entry: int
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What was written about a run last and has not been taken back."""
+    """The last entry about a run that was not undone.
+
+    Attributes:
+        trial: The number of the trial in which it was written.
+        written: When it was written.
+        batch: The same for all entries of one import; "" for a single entry.
+        before: What the run becomes without it.
+    """
 
     trial: int
     written: datetime
-    batch: str  # the same for everything that one import wrote; "": written by itself
-    before: RunState  # what the run becomes without it
+    batch: str
+    before: RunState
 
 
 @dataclass(frozen=True)
 class Run:
-    """One experiment as people see it."""
+    """One experiment as people see it.
 
-    number: int  # stays the same when the entry is corrected
+    Attributes:
+        number: Its number, which corrections do not change.
+        params: The design.
+        result: What came out.
+        believed: What the models predicted before the experiment, if they proposed it.
+        origin: How the design was chosen.
+        note: Anything that somebody noted.
+        suggested: When it was suggested; None if it was not suggested here.
+        recorded: When its result was recorded.
+        version: Changes with every entry: see `Campaign.record`.
+        before: Its state before the last change, which may have been an undo.
+        history: Its earlier entries, the oldest first.
+        repeats: Numbers of lost runs with the same design; it repeats the last of them.
+        remark: Anything unusual about how the design was chosen.
+        entry: The last entry; None if there is none, or every entry was undone.
+    """
+
+    number: int
     params: dict[str, Any]
     result: Result
-    believed: Prediction | None  # before the experiment, if the models proposed it
-    origin: str  # how the design was chosen
+    believed: Prediction | None
+    origin: str
     note: str
-    suggested: datetime | None  # None: the experiment was not suggested here
+    suggested: datetime | None
     recorded: datetime | None
-    version: int  # changes with every entry: see `Campaign.record`
-    before: RunState  # what it was before its last change, which may have been to take one back
-    history: tuple[RunState, ...]  # earlier entries, the oldest first
-    repeats: tuple[int, ...] = ()  # lost runs with the same design, the last of which it repeats
-    remark: str = ""  # anything unusual about how the design was chosen
-    entry: Entry | None = None  # None: nothing was written, or all of it was taken back
+    version: int
+    before: RunState
+    history: tuple[RunState, ...]
+    repeats: tuple[int, ...] = ()
+    remark: str = ""
+    entry: Entry | None = None
 
     @property
     def outcome(self) -> Outcome:
@@ -122,14 +154,18 @@ class Run:
 
     @property
     def value(self) -> float | None:
-        """What came out, if it worked."""
+        """The measured value, if it worked."""
         return self.result.value
 
     @property
+    def reason(self) -> str:
+        """Why it failed or was lost; "" if nobody said."""
+        return self.result.reason or ""
+
+    @property
     def is_open(self) -> bool:
-        """Whether it is pending, or what was written about it was taken back."""
-        taken_back = Result(Outcome.LOST, reason=TAKEN_BACK)
-        return self.outcome is Outcome.PENDING or self.result == taken_back
+        """Whether it is pending, or its only entry was undone."""
+        return self.outcome is Outcome.PENDING or self.result == UNDONE
 
 
 def read_runs(study: StudyData, names: Collection[str]) -> list[Run]:
@@ -151,9 +187,9 @@ def read_runs(study: StudyData, names: Collection[str]) -> list[Run]:
         first[trial.number] = first.get(before, trial.number)
         chains.setdefault(first[trial.number], []).append(trial)
     lost = lost_among(started, study.user_attrs)
-    # A design that is being worked out at this moment, or was when a program died, is incomplete.
+    # A design that is being computed at this moment, or was when a program died, is incomplete.
     return [
-        _run(chain, lost, names)
+        _run(chain, lost, names, study.outputs)
         for _, chain in sorted(chains.items())
         if set(names) <= set(chain[-1].params)
     ]
@@ -188,7 +224,7 @@ def runs_to_repeat(runs: Sequence[Run], space: Space) -> list[Run]:
         for run in runs
         if run.outcome is Outcome.LOST
         and run.suggested is not None
-        and run.result.reason != WITHDRAWN
+        and run.result != WITHDRAWN
         and run.number not in repeated
         and len(run.repeats) < MAX_RETRIES
         and _is_possible(run.params, space)
@@ -202,13 +238,15 @@ def _is_possible(params: Mapping[str, Any], space: Space) -> bool:
         return False
 
 
-def _run(chain: Sequence[FrozenTrial], lost: frozenset[int], names: Collection[str]) -> Run:
-    """The run that a chain of trials, each of which replaces the one before, stands for."""
+def _run(
+    chain: Sequence[FrozenTrial], lost: frozenset[int], names: Collection[str], outputs: Outputs
+) -> Run:
+    """The run of a chain of trials, each of which replaces the one before."""
     original, current = chain[0], chain[-1]
     proposal = proposal_of(original)
     history = {
         trial.number: RunState(
-            _result(trial, lost - {trial.number}),
+            result_of(trial, lost - {trial.number}, outputs=outputs),
             _note(trial),
             trial.datetime_complete,
             _entry_in(trial),
@@ -220,8 +258,8 @@ def _run(chain: Sequence[FrozenTrial], lost: frozenset[int], names: Collection[s
     return Run(
         number=original.number,
         params={name: value for name, value in current.params.items() if name in names},
-        result=_result(current, lost),
-        believed=None if proposal is None else proposal.believed,
+        result=result_of(current, lost, outputs=outputs),
+        believed=_believed(proposal, outputs),
         origin=_origin(proposal, repeats),
         note=_note(current),
         suggested=original.datetime_start if _was_pending(original) else None,
@@ -233,6 +271,15 @@ def _run(chain: Sequence[FrozenTrial], lost: frozenset[int], names: Collection[s
         remark="" if proposal is None else proposal.note or "",
         entry=_entry(chain, history),
     )
+
+
+def _believed(proposal: StoredProposal | None, outputs: Outputs) -> Prediction | None:
+    """What was predicted; a sampler does not know the names of outputs, only their order."""
+    if proposal is None or proposal.believed is None:
+        return None
+    estimates = proposal.believed.outputs.values()
+    named = dict(zip(outputs.names, estimates, strict=False))
+    return replace(proposal.believed, outputs=named)
 
 
 def _origin(proposal: StoredProposal | None, repeats: Sequence[int]) -> str:
@@ -248,16 +295,16 @@ def _was_pending(trial: FrozenTrial) -> bool:
 
 
 def _before(trial: FrozenTrial, history: Mapping[int, RunState]) -> RunState:
-    """What the run was before that trial of it, given the finished ones by number."""
+    """The run before one of its trials, given the finished ones by number."""
     if _was_pending(trial):
-        return RunState(Result(Outcome.PENDING), "", None, NOTHING)
+        return RunState(PENDING, "", None, NOTHING)
     if earlier := [number for number in history if number < trial.number]:
         return history[max(earlier)]
-    return RunState(Result(Outcome.LOST, reason=TAKEN_BACK), _note(trial), None, NOTHING)
+    return RunState(UNDONE, _note(trial), None, NOTHING)
 
 
 def _entry_in(trial: FrozenTrial) -> int:
-    """The trial whose entry stands as long as this one is the last of its run."""
+    """The trial whose entry counts while this one is the last of its run."""
     number: int = trial.system_attrs.get(RESTORES, trial.number)
     return number
 
@@ -274,9 +321,3 @@ def _entry(chain: Sequence[FrozenTrial], history: Mapping[int, RunState]) -> Ent
 def _note(trial: FrozenTrial) -> str:
     note: str = trial.user_attrs.get(NOTE, "")
     return note
-
-
-def _result(trial: FrozenTrial, lost: frozenset[int]) -> Result:
-    ended = outcome(trial, lost)
-    value = final_value(trial) if ended is Outcome.OK else None
-    return Result(ended, value, reason(trial) or "")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import Description
-from becbo.campaign.runs import Result, Run
-from becbo.trial import Outcome, Prediction
+from becbo.campaign.runs import Run
+from becbo.trial import Outcome
 
 
 def run_to_dict(run: Run) -> dict[str, Any]:
@@ -18,15 +17,15 @@ def run_to_dict(run: Run) -> dict[str, Any]:
         "number": run.number,
         "version": run.version,
         "params": run.params,
-        **_result_to_dict(run.result),
+        **run.result.to_dict(),
         "note": run.note,
         "origin": run.origin,
-        "believed": None if run.believed is None else prediction_to_dict(run.believed),
+        "believed": None if run.believed is None else run.believed.to_dict(),
         "suggested": _iso(run.suggested),
         "recorded": _iso(run.recorded),
         "history": [
             {
-                **_result_to_dict(state.result),
+                **state.result.to_dict(),
                 "note": state.note,
                 "recorded": _iso(state.written),
             }
@@ -58,18 +57,9 @@ def goal_to_dict(description: Description) -> dict[str, Any]:
         "objective": {
             "name": objective.name,
             "unit": objective.unit,
-            "direction": objective.direction,
+            "direction": description.direction,
         },
     }
-
-
-def prediction_to_dict(prediction: Prediction) -> dict[str, Any]:
-    """What the models predict for one design."""
-    return asdict(prediction)
-
-
-def _result_to_dict(result: Result) -> dict[str, Any]:
-    return {"outcome": result.outcome.value, "value": result.value, "reason": result.reason}
 
 
 def _iso(moment: datetime | None) -> str | None:

@@ -21,7 +21,7 @@ from optuna.trial import TrialState
 
 from becbo.campaign.description import Description, describe, read_description
 from becbo.campaign.errors import Conflict, NotFound
-from becbo.campaign.runs import BATCH, NOTE, REOPENED, RESTORES, Result, Run, RunState, clean_text
+from becbo.campaign.runs import BATCH, NOTE, REOPENED, RESTORES, Run, RunState, clean_text
 from becbo.campaign.status import plan_of
 from becbo.errors import InvalidInput
 from becbo.optuna.internals import add_trial, set_system_attr, set_user_attr
@@ -31,7 +31,7 @@ from becbo.optuna.spaces import distributions_of
 from becbo.optuna.storage import open_storage, study_lock
 from becbo.optuna.study_data import StudyData
 from becbo.space import Space
-from becbo.trial import Outcome
+from becbo.trial import PENDING, Outcome, Result
 
 DESCRIPTION = "becbo:campaign"  # attribute of the study
 FILE = "becbo.db"  # where campaigns are kept unless another place is given
@@ -75,7 +75,7 @@ def checked_description(given: AnyDescription) -> Description:
     else:
         description = given if isinstance(given, Description) else describe(given)
     # Constraints that contradict each other are an error now, not at the first suggestion.
-    next_proposal(StudyData(description.objective.direction), plan_of(description))
+    next_proposal(StudyData(description.outputs), plan_of(description))
     return description
 
 
@@ -87,7 +87,7 @@ def create_study(description: Description, where: str | Path) -> optuna.Study:
         study = optuna.create_study(
             storage=storage,
             study_name=description.name,
-            direction=description.objective.direction,
+            direction=description.direction,
             load_if_exists=True,
         )
         if not _is_unused(study, description):
@@ -98,7 +98,7 @@ def create_study(description: Description, where: str | Path) -> optuna.Study:
 
 def _is_unused(study: optuna.Study, description: Description) -> bool:
     is_used = DESCRIPTION in study.user_attrs or bool(study.get_trials(deepcopy=False))
-    return not is_used and study.direction.name.lower() == description.objective.direction
+    return not is_used and study.direction.name.lower() == description.direction
 
 
 def open_study(where: str | Path, name: str | None) -> optuna.Study:
@@ -120,7 +120,7 @@ def describe_study(study: optuna.Study, description: Description) -> None:
     """Stores the description in the study."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-        study.set_metric_names([description.objective.heading])  # for optuna-dashboard
+        study.set_metric_names([description.objective_heading])  # for optuna-dashboard
     study.set_user_attr(DESCRIPTION, description.to_dict())
 
 
@@ -186,7 +186,7 @@ def replace_run(
 def repeat_run(study: optuna.Study, space: Space, run: Run) -> int:
     """Adds a pending run with the design of a lost one; returns its number."""
     attrs = {RETRIES: [*run.repeats, run.number]}
-    return add_run(study, space, run.params, Result(Outcome.PENDING), system_attrs=attrs)
+    return add_run(study, space, run.params, PENDING, system_attrs=attrs)
 
 
 def restore_run(study: optuna.Study, space: Space, run: Run, earlier: RunState) -> None:
@@ -200,7 +200,7 @@ def _attributes(result: Result, note: str | None) -> dict[str, str]:
     """What a trial keeps besides its value; the outcome last, because it is what counts."""
     attrs = {} if note is None else {NOTE: note}
     if result.outcome in (Outcome.FAILED, Outcome.LOST):
-        attrs |= {REASON: result.reason, OUTCOME: result.outcome.value}
+        attrs |= {REASON: str(result.reasons), OUTCOME: result.outcome.value}
     return attrs
 
 

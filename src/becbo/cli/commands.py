@@ -2,9 +2,10 @@
 
 What `--json` prints, for programs, in the shape of the REST interface: a run is
 
-    {number, version, params: {name: value}, outcome: "pending" | "ok" | "failed" | "lost", value,
-     reason, note, origin, believed: {mean, std, p_feasible, band} | null, suggested, recorded,
-     history: [{outcome, value, reason, note, recorded}]}
+    {number, version, params: {name: value}, outcome: "pending" | "ok" | "failed" | "lost",
+     values: {output: value}, reason, note, origin, suggested, recorded,
+     believed: {outputs: {output: {mean, std}}, p_feasible, band} | null,
+     history: [{outcome, values, reason, note, recorded}]}
 
 with times in ISO 8601, and
 

@@ -22,6 +22,7 @@ from becbo.cli.common import writing_to
 from becbo.cli.options import storage_errors
 from becbo.problems import Problem, get_single
 from becbo.progress import ProgressBar
+from becbo.settings import Settings
 from becbo.tables import export_table
 
 # For the announcement only: methods that train networks, and seconds per proposal.
@@ -84,8 +85,7 @@ def _campaign(problem: Problem, method: str, budget: int, seed: int, file: Path)
         next(name for name in names if name not in taken),
         tuple(LabParameter(parameter) for parameter in problem.space.parameters),
         budget=budget,
-        method=method,
-        seed=seed,
+        settings=Settings(method=method, seed=seed),
         note=problem.notes.partition(". ")[0],
     )
     return Campaign.create(described, file)
@@ -102,7 +102,7 @@ def _run(campaign: Campaign, problem: Problem, evaluations: int) -> bool:
                 except Infeasible as failure:
                     campaign.record(run.number, failed=failure.reason)
                 status = campaign.status
-                best = None if status.best is None else status.best.value
+                best = "nothing yet" if status.best is None else f"best {status.best.value:.6g}"
                 bar.advance(status.counts[Outcome.FAILED], best)
     except KeyboardInterrupt:
         for run in campaign.runs:

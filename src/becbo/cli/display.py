@@ -12,17 +12,16 @@ from rich.table import Table
 from becbo import Outcome
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import Description
-from becbo.campaign.formatting import estimate, number, percent, plural
+from becbo.campaign.formatting import estimate, number, percent, plural, result_text
 from becbo.campaign.runs import Run
 from becbo.tables.importing import ImportSummary, import_messages
 
 
 def overview(description: Description) -> Table:
-    """What was understood of a description."""
+    """A description in words."""
     table = _columns()
-    objective = description.objective
     table.add_row("campaign", f"[bold]{escape(description.name)}[/]", escape(description.note))
-    table.add_row("objective", escape(_goal(description)), escape(objective.note))
+    table.add_row("objective", escape(_goal(description)), escape(description.objective_note))
     for described in description.parameters:
         table.add_row(escape(described.name), escape(described.allowed), escape(described.note))
     for text in description.constraints:
@@ -53,8 +52,7 @@ def print_suggestions(
 
 def print_entry(console: Console, campaign: Campaign, run: Run, verb: str, options: str) -> None:
     """What stands in a run now."""
-    unit = campaign.description.objective.unit
-    result = number(run.value, unit) if run.value is not None else str(run.result)
+    result = result_text(run.result, campaign.description.objective.unit)
     _say(console, escape(f"{verb}: run {run.number} is {result}; {_best(campaign)}."))
     _say(console, f"{_progress(campaign)}.")
     hint(console, "Next", f"suggest{options}")
@@ -109,7 +107,7 @@ def _correction(run: Run) -> str:
     """The command that writes what stands in a run."""
     words = ["correct", str(run.number)]
     words += [f"--{run.outcome.value}"] if run.value is None else [repr(run.value)]
-    words += ["--reason", run.result.reason] if run.result.reason else []
+    words += ["--reason", run.reason] if run.reason else []
     words += ["--note", run.note] if run.note else []
     return shlex.join(words)
 
@@ -149,8 +147,8 @@ def _pending(runs: Iterable[Run]) -> list[Run]:
 
 
 def _goal(description: Description) -> str:
-    wish = "as small" if description.objective.direction == "minimize" else "as large"
-    return f"{description.objective.heading}, {wish} as possible"
+    wish = "as small" if description.direction == "minimize" else "as large"
+    return f"{description.objective_heading}, {wish} as possible"
 
 
 def _design(description: Description, run: Run) -> Table:
@@ -168,7 +166,7 @@ def _beliefs(campaign: Campaign, run: Run) -> list[str]:
     if run.repeats:
         return [*lines, f"It repeats run {run.repeats[-1]}, which was lost."]
     if run.believed is None:
-        n = campaign.description.n_initial
+        n = campaign.description.settings.n_initial
         return [*lines, f"One of the first {n} experiments, which are spread over all settings."]
     lines.append(f"Chance to work: {percent(run.believed.p_feasible)}")
     if run.believed.mean is not None and run.believed.std is not None:
@@ -203,12 +201,11 @@ def _progress(campaign: Campaign) -> str:
 def _table(description: Description, runs: Sequence[Run]) -> Table:
     table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
     headings = [described.heading for described in description.parameters]
-    for heading in ("run", *headings, description.objective.heading, "note"):
+    for heading in ("run", *headings, description.objective_heading, "note"):
         table.add_column(escape(heading), overflow="fold")
     for run in runs:
         params = [number(run.params[name]) for name in description.space.names]
-        result = number(run.value) if run.value is not None else str(run.result)
-        table.add_row(str(run.number), *map(escape, (*params, result, run.note)))
+        table.add_row(str(run.number), *map(escape, (*params, result_text(run.result), run.note)))
     return table
 
 

@@ -12,7 +12,13 @@ from rich.console import Console
 from rich.markup import escape
 
 from becbo.campaign.campaign import Campaign
-from becbo.campaign.description import Description, Objective, check_name, describe
+from becbo.campaign.description import (
+    Description,
+    check_column,
+    check_name,
+    check_unit_and_note,
+    describe,
+)
 from becbo.campaign.store import campaign_names
 from becbo.cli.display import overview
 from becbo.errors import InvalidInput
@@ -46,7 +52,8 @@ def ask(file: str, console: Console) -> tuple[Campaign, Path] | None:
     is_noisy = prompt.until(
         "Do the same settings, measured twice, give different values (yes or no)?", _yes
     )
-    described = replace(described, noisy=is_noisy)
+    settings = replace(described.settings, noisy=is_noisy)
+    described = replace(described, settings=settings)
     console.print("\nThis is what I understood:\n")
     console.print(overview(described), highlight=False)
     console.print(f"\n{_THE_REST}", highlight=False)
@@ -113,10 +120,20 @@ def _new_name(text: str, file: str) -> str:
 
 
 def _objective(prompt: _Prompt) -> dict[str, str]:
-    name = prompt.until("What do you measure?", lambda text: Objective(text).name)
-    unit = prompt.until("Its unit (empty: none):", lambda text: Objective(name, text).unit)
+    name = prompt.until("What do you measure?", _column)
+    unit = prompt.until("Its unit (empty: none):", _unit)
     direction = prompt.until("Should it be small or large (s or l)?", _one_of(_DIRECTIONS))
     return {"name": name, "unit": unit, "direction": direction}
+
+
+def _column(text: str) -> str:
+    check_column("objective", text)
+    return text
+
+
+def _unit(text: str) -> str:
+    check_unit_and_note("objective", text)
+    return text
 
 
 def _parameters(prompt: _Prompt, content: Mapping[str, Any]) -> dict[str, Any]:

@@ -132,7 +132,7 @@ def analyze_study(description: Description, study: StudyData) -> Insight:
     runs = tuple(read_runs(study, description.space.names))
     status = status_of(description, runs)
     optimizer = optimizer_of(study, plan_of(description))
-    rng = np.random.default_rng(description.seed)
+    rng = np.random.default_rng(description.settings.seed)
     with one_thread():
         models = model_view(optimizer)
         suggestions = _suggestions(description, study, status, runs, optimizer, rng)

@@ -12,7 +12,6 @@ import numpy as np
 from becbo.campaign.description import Description
 from becbo.campaign.formatting import estimate, number, percent
 from becbo.campaign.runs import REPEAT, Run
-from becbo.data import sign
 from becbo.insight.maps import allowed, parameter_distances
 from becbo.optimizer import INITIAL
 from becbo.space import Array
@@ -178,7 +177,7 @@ def _why(context: SuggestionContext, kind: Kind, params: dict[str, Any], now: Pr
         lost = [r.number for r in context.runs if r.outcome is Outcome.LOST and r.params == params]
         return f"Repeats run {lost[-1]}, which was lost." if lost else "Repeats a lost run."
     if kind == "initial":
-        n = context.description.n_initial
+        n = context.description.settings.n_initial
         return f"Part of the initial design: the first {n} experiments spread over the whole space."
     chance = f"{percent(now.p_feasible)} chance to work"
     if context.best is None or now.mean is None or now.std is None:
@@ -214,7 +213,8 @@ def _p_better(context: SuggestionContext, now: Prediction) -> float:
     """The probability to work and to beat the best, which any design does while nothing works."""
     if context.best is None or context.best.value is None or now.mean is None or now.std is None:
         return now.p_feasible
-    gain = sign(context.description.objective.direction) * (now.mean - context.best.value)
+    objective = context.description.objective
+    gain = objective.gain(now.mean) - objective.gain(context.best.value)
     if now.std == 0.0:
         return now.p_feasible * (gain > 0)
     return now.p_feasible * 0.5 * math.erfc(-gain / (math.sqrt(2) * now.std))

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr
 
-from becbo.data import sign
+from becbo.models.base import Models
 from becbo.optimizer import Optimizer
-from becbo.proposers import Models
+from becbo.outputs import Objective
 from becbo.space import Array
 
 
@@ -18,24 +17,24 @@ class ModelView:
     """What the models predict at points of the unit cube."""
 
     models: Models
-    direction: str
+    objective: Objective
 
     @property
     def has_values(self) -> bool:
         """Whether any experiment has worked, so that values can be predicted."""
-        return self.models.regressor is not None
+        return self.objective.name in self.models.predictors
 
     def p_feasible(self, X: Array) -> Array:  # (n, dim) -> (n,)
         """The probability that each design works."""
-        return np.asarray(ndtr(self.models.classifier.score(X)[0]))
+        return self.models.chance(X)
 
     def mean(self, X: Array) -> Array:  # (n, dim) -> (n,)
         """The expected value of each design."""
-        assert self.models.regressor is not None
-        return sign(self.direction) * self.models.regressor.predict(X)[0]
+        oriented, _ = self.models.predictors[self.objective.name].predict(X)
+        return np.array([self.objective.restore(value) for value in oriented.tolist()])
 
 
 def model_view(optimizer: Optimizer) -> ModelView | None:
     """The fitted models of an optimizer; None while it has no results."""
     models = optimizer.models()
-    return None if models is None else ModelView(models, optimizer.direction)
+    return None if models is None else ModelView(models, optimizer.outputs.objectives[0])

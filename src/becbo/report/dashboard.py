@@ -1,4 +1,4 @@
-"""Our plots in optuna-dashboard, for any study with one objective."""
+"""Figures in optuna-dashboard, for any study with one objective."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ from optuna.trial import FrozenTrial
 
 from becbo.campaign.description import (
     Description,
-    Direction,
     LabParameter,
-    Objective,
 )
 from becbo.campaign.store import DESCRIPTION, description_in
 from becbo.errors import InvalidInput
 from becbo.insight.insight import analyze_study
 from becbo.optuna.spaces import common_distributions, distinct_choices, parameter_of
 from becbo.optuna.study_data import StudyData
+from becbo.outputs import Objective
 from becbo.report.figures import report_figures
 from becbo.space import Categorical, Parameter
 
-# What the figures are called there, by the beginning of their names here.
+# Titles in optuna-dashboard, by the first part of the names of the figures.
 TITLES = {
     "progress": "best value and failures",
     "map": "where designs work",
@@ -37,11 +36,19 @@ _logger = logging.getLogger(__name__)
 
 
 def attach_plots(study: optuna.Study, trial: FrozenTrial | None = None) -> list[str]:
-    """Adds becbo's figures to the page of a study in optuna-dashboard and returns their names.
+    """Adds becbo's figures to the page of a study in optuna-dashboard, or updates them.
 
-    Called again, it brings them up to date. It can be a callback of `study.optimize`, which is why
-    it takes a trial.
     Needs `pip install 'becbo[dashboard]'`.
+
+    Args:
+        study: A study with one objective.
+        trial: Not used; it makes the function a callback for `study.optimize`.
+
+    Returns:
+        The names of the figures.
+
+    Raises:
+        InvalidInput: optuna-dashboard is not installed, or nothing can be drawn.
     """
     try:
         from optuna_dashboard import save_plotly_graph_object
@@ -56,17 +63,15 @@ def attach_plots(study: optuna.Study, trial: FrozenTrial | None = None) -> list[
             raise
         _logger.warning(error)  # a callback must not end the study
         return []
-    names = []
-    for name, shown in report_figures(analyze_study(description, StudyData.of(study))).items():
-        title = TITLES[name.partition("-")[0]]
-        shown.figure.update_layout(title=title)
+    figures = report_figures(analyze_study(description, StudyData.of(study, description.outputs)))
+    for name, shown in figures.items():
+        shown.figure.update_layout(title=TITLES[name.partition("-")[0]])
         save_plotly_graph_object(study, shown.figure, graph_object_id=f"becbo-{name}")
-        names.append(name)
-    return names
+    return list(figures)
 
 
 def description_of(study: optuna.Study) -> Description:
-    """What a study is about: of a campaign as it was described, of others as far as trials tell."""
+    """The description of a campaign; of other studies, one made from their trials."""
     if DESCRIPTION in study.user_attrs:
         return description_in(study)
     common = common_distributions(study.get_trials(deepcopy=False))
@@ -78,12 +83,12 @@ def description_of(study: optuna.Study) -> Description:
             "share; run some first"
         )
     is_maximised = study.direction is optuna.study.StudyDirection.MAXIMIZE
-    direction: Direction = "maximize" if is_maximised else "minimize"
+    direction = "maximize" if is_maximised else "minimize"
     return Description("study", parameters, Objective(_free_name(common), direction=direction))
 
 
 def _described(name: str, distribution: BaseDistribution) -> LabParameter | None:
-    """The parameter, if it can be drawn."""
+    """The parameter; None if it cannot be drawn."""
     try:
         return LabParameter(_parameter(name, distribution))
     except InvalidInput as error:

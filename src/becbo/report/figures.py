@@ -9,7 +9,7 @@ from typing import Any
 from plotly import graph_objects as go
 
 from becbo.campaign.description import LabParameter
-from becbo.campaign.formatting import percent
+from becbo.campaign.formatting import percent, result_text
 from becbo.insight.insight import Importances, Insight
 from becbo.plots import interactive
 from becbo.space import Categorical
@@ -48,8 +48,8 @@ def _progress(found: Insight) -> ReportFigure:
     figure = interactive.progress_figure(
         [run.number for run in done],
         [run.value for run in done],
-        direction=objective.direction,
-        value_label=objective.heading,
+        direction=found.description.direction,
+        value_label=found.description.objective_heading,
     )
     return ReportFigure(
         figure, f"{objective.name} of every run and the best so far, failures below"
@@ -68,7 +68,7 @@ def _maps(found: Insight) -> Iterable[ReportFigure]:
             slice_.p_feasible,
             list(_marks(found, x, y, nearness)),
             expected=slice_.mean,
-            value_label=found.description.objective.heading,
+            value_label=found.description.objective_heading,
         )
         over = x.name if y is None else f"{x.name} and {y.name}"
         yield ReportFigure(figure, f"chance to work over {over}")
@@ -96,7 +96,7 @@ def _marks(
         if run.outcome in kinds:
             is_best = best is not None and run.number == best.number
             kind = "best" if is_best else kinds[run.outcome]
-            label = f"run {run.number}: {run.result}"
+            label = f"run {run.number}: {result_text(run.result)}"
             yield interactive.Mark(
                 kind, _position(x, run.params), _position(y, run.params), label, near
             )

@@ -1,4 +1,4 @@
-"""Tables as files: cells in, bytes out, and back."""
+"""Tables as files: bytes to cells and back."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from becbo.errors import InvalidInput
 
-MAX_ROWS = 1000  # of one import: writing one down takes a few hundredths of a second
+MAX_ROWS = 1000  # of one import: writing a row takes a few hundredths of a second
 MAX_COLUMNS = 1000
 MAX_LINES = 10 * MAX_ROWS  # with empty ones in between
 MAX_WIDTH = 40  # of a column, in characters
@@ -20,7 +20,17 @@ Cell = str | float | int | bool | None
 
 
 def read_table(path: str | Path) -> list[list[Cell]]:
-    """The cells of a .csv or .xlsx file, headings first."""
+    """Reads a table.
+
+    Args:
+        path: A .csv or .xlsx file.
+
+    Returns:
+        The cells, headings first.
+
+    Raises:
+        InvalidInput: The file cannot be read.
+    """
     path = Path(path)
     if path.suffix.lower() not in READERS:
         raise InvalidInput(f"{path}: a table must be a {' or '.join(READERS)} file")
@@ -55,14 +65,14 @@ def read_xlsx(content: bytes) -> list[list[Cell]]:
 
     def first_sheet(data_only: bool) -> Iterable[Sequence[Any]]:
         book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=data_only)
-        # A sheet may claim a cell in its last row and column: billions of empty ones between.
+        # A sheet may have a cell in its last row and column, and billions of empty ones before.
         rows: Iterable[Sequence[Any]] = book.worksheets[0].iter_rows(
             max_row=MAX_LINES + 2, max_col=MAX_COLUMNS
         )
         return rows
 
     try:
-        with warnings.catch_warnings():  # of styles and features that a table does not need
+        with warnings.catch_warnings():  # about styles and features that a table does not need
             warnings.simplefilter("ignore")
             cells = [_without_end(map(_shown, row)) for row in first_sheet(data_only=True)]
             unknown = [
@@ -73,7 +83,7 @@ def read_xlsx(content: bytes) -> list[list[Cell]]:
             ]
     except Exception as error:  # openpyxl lets out whatever a damaged file provokes
         raise InvalidInput(f"the xlsx file cannot be read: {error}") from error
-    if unknown:  # it would pass for empty
+    if unknown:  # it would be read as empty
         raise InvalidInput(
             f"cell {unknown[0]} has a formula without its value; open the file in a spreadsheet "
             "program and save it, or write the value"
@@ -82,18 +92,18 @@ def read_xlsx(content: bytes) -> list[list[Cell]]:
 
 
 def _without_end(row: Iterable[Cell]) -> list[Cell]:
-    """Without the empty cells after the last one that is not."""
+    """The cells without empty ones at the end."""
     cells = list(row)
     while cells and cells[-1] is None:
         cells.pop()
     return cells
 
 
-_LITERAL = re.compile(r'"[^"]*"|\\.')  # in the format of a number: shown as it is
+_LITERAL = re.compile(r'"[^"]*"|\\.')  # literal text in a number format
 
 
 def _shown(cell: Any) -> Cell:
-    """The value, and `45 %` where a spreadsheet keeps 0.45 and shows that."""
+    """The value of a cell; `45 %` if a spreadsheet stores 0.45 and shows that."""
     value: Cell = cell.value
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if is_number and "%" in _LITERAL.sub("", cell.number_format or ""):
@@ -102,7 +112,7 @@ def _shown(cell: Any) -> Cell:
 
 
 def write_csv(cells: Iterable[Sequence[Cell]]) -> bytes:
-    """Cells as a CSV file that spreadsheets open without harm."""
+    """Cells as a CSV file; spreadsheets will not execute any of them."""
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows([_harmless(c) for c in row] for row in cells)
     text = out.getvalue()
@@ -121,7 +131,7 @@ def write_xlsx(cells: Iterable[Sequence[Cell]]) -> bytes:
             written = sheet.cell(i, j)
             written.value = cell
             if isinstance(cell, str):
-                written.data_type = "s"  # a text that begins with = is no formula
+                written.data_type = "s"  # a string that begins with = is not a formula
             if i == 1:
                 written.font = openpyxl.styles.Font(bold=True)
             size = sheet.column_dimensions[written.column_letter]
@@ -133,7 +143,7 @@ def write_xlsx(cells: Iterable[Sequence[Cell]]) -> bytes:
 
 
 def _width(cell: Cell) -> int:
-    """How wide a column must be to show a cell; long notes run on to the right."""
+    """The width of a column that shows the cell; long notes continue to the right."""
     text = f"{cell:.6g}" if isinstance(cell, float) else str(cell or "")
     return min(len(text) + 3, MAX_WIDTH)  # headings are bold
 
@@ -146,7 +156,7 @@ def _rows(text: str, delimiter: str, strict: bool) -> Iterator[list[str]]:
 
 
 def _delimiter(text: str) -> str:
-    """What separates the cells of the first line that has several: a title may stand above."""
+    """What separates the cells of the first line that has several: a title may come before."""
     signs = ",;\t"
     for rows in zip(*(_rows(text, sign, strict=False) for sign in signs), strict=False):
         n_cells = [len(row) for row in rows]
@@ -156,13 +166,13 @@ def _delimiter(text: str) -> str:
 
 
 def _decimal_points(rows: list[list[str]]) -> list[list[str]]:
-    """`3,5` as 3.5, and no `1.540`, which beside decimal commas is no number below two."""
+    """`3,5` as 3.5; `1.540` is refused, because beside decimal commas it is 1540."""
     read = [[_decimal_point(cell) for cell in row] for row in rows]
     if read != rows:
         for line, row in enumerate(rows, start=1):
             for cell in filter(_THOUSANDS.fullmatch, map(str.strip, row)):
                 raise InvalidInput(
-                    f"line {line}: {cell!r} beside numbers with a decimal comma is not clear; "
+                    f"line {line}: {cell!r} beside numbers with a decimal comma is ambiguous; "
                     f"write {cell.replace('.', '')} or {cell.replace('.', ',')}"
                 )
     return read
@@ -180,19 +190,19 @@ def _decimal_point(cell: str) -> str:
     return text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text) else cell
 
 
-# How a text begins that a spreadsheet takes for a formula.
+# First characters of what a spreadsheet takes for a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def _harmless(cell: Cell) -> Cell:
-    """A text that a spreadsheet would take for a formula gets an apostrophe in front."""
+    """Adds an apostrophe to what a spreadsheet would take for a formula."""
     if isinstance(cell, str) and cell.lstrip("'").startswith(_FORMULA):
         return "'" + cell
     return cell
 
 
 def _as_written(cell: str) -> str:
-    """Without that apostrophe."""
+    """Removes the apostrophe that `_harmless` adds."""
     return cell[1:] if cell.startswith("'") and cell.lstrip("'").startswith(_FORMULA) else cell
 
 

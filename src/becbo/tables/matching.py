@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from becbo.campaign.runs import Result, Run
+from becbo.campaign.formatting import result_text
+from becbo.campaign.runs import Run
 from becbo.space import Real, Space
 from becbo.tables.reading import BadTable, Problem, Row
-from becbo.trial import Outcome
+from becbo.trial import Outcome, Result
 
 # Of a setting: becbo shows six digits, and a spreadsheet keeps six of a small number in a CSV file.
 _TOLERANCE = 1e-5
@@ -61,7 +62,8 @@ def match_rows(space: Space, rows: Sequence[Row], runs: Sequence[Run]) -> Import
         elif run.is_open and run.result != row.result:
             plan.to_record.append((run, row))
         elif not _is_same_result(run.result, row.result):
-            message = f"run {run.number} is recorded as {run.result}, not {row.result}"
+            here, told = result_text(run.result), result_text(row.result)
+            message = f"run {run.number} is recorded as {here}, not {told}"
             problems.append(Problem(row.line, f"{message}; correct it instead"))
         else:
             _compare_texts(run, row, plan)
@@ -95,11 +97,14 @@ def _unknown_number(number: int, runs: Sequence[Run]) -> str:
 
 def _compare_texts(run: Run, row: Row, plan: ImportPlan) -> None:
     """A reason or note that the run lacks is taken over; one that differs is not."""
-    here, told = run.result.reason, row.result.reason
-    filled = replace(
-        run, result=replace(run.result, reason=here or told), note=run.note or row.note
+    here, told = run.result.reasons, row.result.reasons
+    filled, other = (
+        replace(run, result=replace(run.result, reasons=reasons), note=note)
+        for reasons, note in (
+            (here or told, run.note or row.note),
+            (told or here, row.note or run.note),
+        )
     )
-    other = replace(run, result=replace(run.result, reason=told or here), note=row.note or run.note)
     if filled != run:
         plan.to_correct.append(filled)
     if other != filled:
@@ -107,7 +112,7 @@ def _compare_texts(run: Run, row: Row, plan: ImportPlan) -> None:
 
 
 def _n_different_texts(run: Run, row: Row) -> int:
-    return (run.result.reason != row.result.reason) + (run.note != row.note)
+    return (run.reason != (row.result.reason or "")) + (run.note != row.note)
 
 
 class _Designs:

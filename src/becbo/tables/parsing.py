@@ -39,7 +39,7 @@ def parse_number(text: str, what: str, unit: str = "") -> float:
     plain = _without_unit(text, unit)
     if _UNCLEAR.fullmatch(plain):
         whole, broken = plain.replace(",", ""), plain.replace(",", ".")
-        raise InvalidInput(f"{what} = {text!r} is not clear; write {whole} or {broken}")
+        raise InvalidInput(f"{what} = {text!r} is ambiguous; write {whole} or {broken}")
     if _DECIMAL_COMMA.fullmatch(plain):
         plain = plain.replace(",", ".")
     try:
@@ -89,9 +89,19 @@ def _choice(parameter: Categorical, cell: Cell, unit: str) -> Any:
     for written in (text, _without_unit(text, unit)):
         exact = [c for c in parameter.choices if cell == c or written == str(c)]
         loose = [c for c in parameter.choices if written.casefold() == str(c).casefold()]
-        if exact or len(loose) == 1:
-            return (exact or loose)[0]
+        close = [c for c in parameter.choices if _is_close(written, c)]
+        for found in (exact[:1], loose, close):
+            if len(found) == 1:
+                return found[0]
     return parameter.check(text)
+
+
+def _is_close(text: str, choice: Any) -> bool:
+    """Whether a text is a number up to the 15 digits that spreadsheets keep."""
+    try:
+        return isinstance(choice, float) and math.isclose(float(text), choice, rel_tol=1e-14)
+    except ValueError:
+        return False
 
 
 def _without_unit(text: str, unit: str) -> str:

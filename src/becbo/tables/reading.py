@@ -14,13 +14,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from becbo.campaign.description import Description, Objective
-from becbo.campaign.runs import Result, clean_text
+from becbo.campaign.description import Description
+from becbo.campaign.runs import clean_text
 from becbo.errors import InvalidInput
+from becbo.outputs import Objective
+from becbo.reasons import Reasons
 from becbo.tables.files import MAX_ROWS, Cell
 from becbo.tables.headings import NOTE, NUMBER, OUTCOME, REASON, find_columns, headings_below
 from becbo.tables.parsing import cell_text, parameter_value, parse_number, starts_with_number
-from becbo.trial import Outcome
+from becbo.trial import Outcome, Result
 
 _OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 
@@ -167,7 +169,7 @@ def _result(cells: Mapping[str, Cell], objective: Objective) -> Result:
             raise InvalidInput(f"outcome {said!r}, but {name} is {text}; clear one of them")
         if why:
             raise InvalidInput(f"reason {why!r}, but {name} is {text}; move it to the note")
-        return Result(Outcome.OK, value)
+        return Result.ok({name: value})
     if said == Outcome.OK.value:
         raise InvalidInput(f"outcome 'ok', but {name} is empty; give the value, or 'failed'")
     # Beside a number it is a run that nobody has filled in yet.
@@ -175,7 +177,7 @@ def _result(cells: Mapping[str, Cell], objective: Objective) -> Result:
     ended = _OUTCOMES.get(said, unsaid)
     if ended is Outcome.PENDING and why:
         raise InvalidInput(f"reason {why!r}, but outcome 'pending'; write 'failed' if it failed")
-    return Result(ended, None, why)
+    return Result(ended, {}, Reasons.parse(why))
 
 
 def _value(text: str, objective: Objective) -> float:

@@ -61,7 +61,7 @@ def table_cells(description: Description, runs: Iterable[Run]) -> list[list[Cell
     headings: list[Cell] = [
         NUMBER,
         *(parameter.heading for parameter in description.parameters),
-        description.objective.heading,
+        description.objective_heading,
         *(OUTCOME, REASON, NOTE, *PREDICTED),
     ]
     return [headings, *(_cells(run, description) for run in runs)]
@@ -78,7 +78,7 @@ def _cells(run: Run, description: Description) -> list[Cell]:
         run.number,
         *(run.params[name] for name in description.space.names),
         run.value,
-        *(run.outcome.value, run.result.reason, run.note),
+        *(run.outcome.value, run.reason, run.note),
         *predicted,
     ]
 

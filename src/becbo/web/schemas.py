@@ -123,21 +123,27 @@ class BadTableResponse(ErrorResponse):
     problems: list[TableProblem] = []
 
 
-class PredictionResponse(BaseModel):
-    """Mean and standard deviation of the value, probability to work and its one-sigma range."""
+class EstimateResponse(BaseModel):
+    """The predicted value of an output."""
 
-    mean: float | None
-    std: float | None
-    p_feasible: float
-    band: tuple[float, float]
+    mean: float
+    std: float
+
+
+class PredictionResponse(BaseModel):
+    """What the models predict for a design."""
+
+    outputs: dict[str, EstimateResponse]  # empty while nothing has worked
+    p_feasible: float  # the probability to work
+    band: tuple[float, float]  # its one-sigma range
 
 
 class EntryResponse(BaseModel):
     """An earlier entry of a run."""
 
     outcome: Outcome
-    value: float | None
-    reason: str
+    values: dict[str, float | None]  # by the name of the output
+    reason: str | None
     note: str
     recorded: str | None
 
@@ -149,8 +155,8 @@ class RunResponse(BaseModel):
     version: int
     params: dict[str, bool | int | float | str]
     outcome: Outcome
-    value: float | None
-    reason: str
+    values: dict[str, float | None]  # by the name of the output
+    reason: str | None
     note: str
     origin: str
     believed: PredictionResponse | None

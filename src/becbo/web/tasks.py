@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import Any
 
 from becbo.campaign.campaign import Campaign
-from becbo.campaign.serialization import prediction_to_dict
 from becbo.insight.insight import analyze_campaign
 from becbo.report.html import report_sections
 
@@ -59,7 +58,7 @@ def suggest_one(where: str, name: str) -> int:
 def predict(where: str, name: str, designs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """What the models predict for designs."""
     predictions = _campaign(where, name).optimizer().predict(designs)
-    return [prediction_to_dict(prediction) for prediction in predictions]
+    return [prediction.to_dict() for prediction in predictions]
 
 
 def render_insight(where: str, name: str) -> RenderedInsight:

@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.errors import NotFound
-from becbo.campaign.formatting import plural
+from becbo.campaign.formatting import plural, result_text
 from becbo.campaign.runs import Run
 from becbo.errors import InvalidInput
 from becbo.report.html import standalone_page
@@ -24,7 +24,7 @@ from becbo.web import forms
 from becbo.web.context import MAX_Q, CampaignDep, ContextDep, ServerContext, state_of
 from becbo.web.jobs import SuggestionJob
 from becbo.web.registry import id_of
-from becbo.web.render import PageRenderer, result_text
+from becbo.web.render import PageRenderer
 from becbo.web.routes.common import FormDep, Message, RendererDep, campaign_path, redirect
 from becbo.web.security import MAX_BODY
 from becbo.web.tasks import RenderedInsight
@@ -71,7 +71,7 @@ def campaign_page(
         text = " ".join([done, *_about_blank(blank), *import_messages(noted, differing)])
         message = Message(text)
     elif did in _DONE and run is not None:
-        now = result_text(campaign.run(run).result, campaign.description)
+        now = result_text(campaign.run(run).result, campaign.description.objective.unit)
         message = Message(f"Run {run} {_DONE[did]}: {now}.")
     return _campaign_page(request, context, render, campaign, message=message, all=all)
 
@@ -114,7 +114,7 @@ def _campaign_page(
         runs=newest if all else newest[:SHOWN],
         n_runs=len(runs),
         pending=[run for run in runs if run.outcome is Outcome.PENDING],
-        reasons=sorted({run.result.reason for run in runs if run.result.reason}),
+        reasons=sorted({run.reason for run in runs if run.reason}),
         status=campaign.status,
         jobs=jobs,
         state=_state(campaign, jobs, runs),
