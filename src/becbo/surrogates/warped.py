@@ -153,12 +153,14 @@ class Threshold:
         if np.isinf(high):
             return a, 1 / std, -a / std
         # P = Phi(b) - Phi(-a), taken in the tail that is not close to 1.
-        tail, width = np.minimum(a, b), a + b
-        log_near = log_ndtr(tail)
-        log_far = log_ndtr(tail - width)
-        log_p = log_near + np.log(np.maximum(-np.expm1(log_far - log_near), 1e-300))
-        u = ndtri_exp(np.minimum(log_p, _LOG_SURE))
+        near, width = np.minimum(a, b), a + b
+        far = width - near
+        log_near = log_ndtr(near)
+        rest = np.maximum(-np.expm1(log_ndtr(-far) - log_near), 1e-300)
+        u = ndtri_exp(np.minimum(log_near + np.log(rest), _LOG_SURE))
         # d log P = (phi(a) da + phi(b) db) / P, and du = d log P / mills(u).
-        by_a, by_b = (np.exp(-0.5 * s**2 - _LOG_SQRT_2PI - log_p) for s in (a, b))
+        by_near = mills(near) / rest
+        by_far = by_near * np.exp(-0.5 * width * (far - near))
+        by_a, by_b = np.where(a < b, (by_near, by_far), (by_far, by_near))
         norm = np.maximum(mills(u), 1e-300) * std
         return u, (by_a - by_b) / norm, -(by_a * a + by_b * b) / norm
