@@ -8,7 +8,7 @@ so that they stay accurate for a latent variance of 1e8.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,6 +108,8 @@ class GPClassifierModel:
     W: Array  # (n, n) whitener of K + 1 / tau, the covariance of the sites' means
     weights: Array  # (n,) the latent mean is k(x) @ weights
     doubt: float = 0.0  # in a score
+
+    is_sharp: ClassVar[bool] = False
 
     @property
     def scales(self) -> Array:  # (d,)

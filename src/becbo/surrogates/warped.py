@@ -9,7 +9,7 @@ is best everywhere; `evidence` compares them as densities of the same values.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri_exp
@@ -116,6 +116,8 @@ class Threshold:
     low: float  # -inf: no lower bound
     high: float  # inf: no upper bound
     doubt: float = 0.0
+
+    is_sharp: ClassVar[bool] = True  # a value that is well known crosses its bound at once
 
     @property
     def scales(self) -> Array:  # (d,)
