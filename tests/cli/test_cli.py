@@ -172,7 +172,7 @@ def test_new_asks_how_numbers_can_be_set(
     done = becbo("new")
     assert (done.code, done.err) == (0, "")
     described = Campaign.open(tmp_path / "becbo.db").description
-    assert described.noisy
+    assert described.settings.noisy
     assert [parameter.allowed for parameter in described.parameters] == [
         "0.01 to 1 mol/l, on a logarithmic scale",
         "20 to 80 °C, in steps of 5",

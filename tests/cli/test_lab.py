@@ -17,6 +17,7 @@ from commands import Done
 from becbo import Outcome
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import describe, read_description
+from becbo.campaign.formatting import result_text
 from becbo.campaign.store import FILE
 from becbo.cli import options
 
@@ -380,7 +381,7 @@ def test_how_to_correct_what_a_table_has_otherwise(becbo: Becbo, tmp_path: Path)
     (command,) = re.findall("To change it: becbo (.*)", becbo("import", "a.csv").out)
     assert command == "correct 2 --failed --reason bent"
     becbo(*command.split())
-    assert str(campaign.run(2).result) == "failed (bent)"
+    assert result_text(campaign.run(2).result) == "failed (bent)"
 
 
 def test_undo_walks_back(becbo: Becbo, tmp_path: Path) -> None:
@@ -412,7 +413,7 @@ def test_change(becbo: Becbo, tmp_path: Path) -> None:
     assert becbo("change", str(plan)).out == "nothing is different\n"
     plan.write_text(plan.read_text().replace("high: 550", "high: 150"))
     refused = becbo("change", str(plan))
-    assert refused.code == 2 and "would not be a run of this campaign" in refused.err
+    assert refused.code == 2 and "would no longer be valid" in refused.err
 
 
 def test_withdraw(becbo: Becbo, tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ FORMS: list[tuple[str, dict[str, str], dict[str, Any], str]] = [
     ("/new", {**NEW, **RANGE, "name": " "}, {}, "name"),
     ("/new", {**NEW, **RANGE, "name": "x" * 101}, {}, "longer than 100 characters"),
     ("/new", {**NEW, **RANGE, "name": "coating"}, {}, "already has &#39;coating"),
-    ("/new", {**NEW, **RANGE, "direction": "up"}, {}, "minimize or maximize"),
+    ("/new", {**NEW, **RANGE, "direction": "up"}, {}, "must be &#39;minimize&#39; or"),
     ("/new", {**NEW, **RANGE, "objective": "a"}, {}, "is a parameter and the objective"),
     ("/new", {**NEW, **A}, {}, "needs a lowest and a highest value"),
     ("/new", {**NEW, **RANGE, "parameter-0-low": "1,500"}, {}, "write 1500 or 1.500"),

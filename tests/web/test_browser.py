@@ -218,7 +218,7 @@ def test_two_people_record_the_same_run(new_page: Any, lab: Path) -> None:
     expect(alert).to_contain_text("Somebody else was faster: run 4 is recorded already: 410")
     expect(slow.get_by_label("hardness in HV")).to_have_value("399")
     assert Campaign.open(lab, "coating").run(4).value == 410
-    slow.get_by_role("button", name="Write the correction").click()
+    slow.get_by_role("button", name="Save the correction").click()
     expect(slow.get_by_role("status").first).to_contain_text("Run 4 is corrected: 399 HV.")
 
 
@@ -230,7 +230,7 @@ def test_a_pending_run_says_what_is_believed_now(new_page: Any, lab: Path) -> No
     for near in (temperature - 1, temperature + 1):
         campaign.add({**run.params, "temperature": min(max(near, 150.0), 450.0)}, failed="flaked")
     page = new_page(f"/c/coating/runs/{run.number}")
-    expect(page.locator(".settings").filter(has_text="Believed before")).to_contain_text(
+    expect(page.locator(".settings").filter(has_text="Predicted before")).to_contain_text(
         percent(run.believed.p_feasible)
     )
     now = page.locator(f"[data-why='{run.number}']")

@@ -14,8 +14,9 @@ import numpy as np
 
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import Description
+from becbo.campaign.proposals import next_suggestion, plan_of
 from becbo.campaign.runs import Run, read_runs
-from becbo.campaign.status import Status, next_suggestion, plan_of, status_of
+from becbo.campaign.status import Status, status_of
 from becbo.insight.calibration import Calibration, calibration
 from becbo.insight.importance import Function, Importance, RegionPredicate, importances
 from becbo.insight.maps import FeasibilityMap, allowed, feasibility_map, parameter_distances
