@@ -17,6 +17,7 @@ from becbo.surrogates.warped import Bilog, Plain, Threshold, WarpedModel, eviden
 # In a score: a search at the bound of a value that is well known loses nothing by staying a little
 # inside, and half of its proposals would break the limit otherwise.
 MEASURED_DOUBT = 1.0
+_LEAST_SCALE = 1e-100  # of the warp, relative to the largest distance from the bound
 
 
 def fit_limit(settings: GaussianProcess, data: Dataset, index: int) -> WarpedModel | None:
@@ -69,7 +70,11 @@ def _likeliest(
 def _bilog(bounds: tuple[float, float], y: Array) -> Bilog:
     """The warp around the bound, or the middle of both, on the scale of the distances from it."""
     centre = float(np.mean([bound for bound in bounds if np.isfinite(bound)]))
-    return Bilog(centre, float(np.median(np.abs(y - centre))) or 1.0)
+    distances = np.abs(y - centre)
+    distances = distances[distances > 0]
+    if not len(distances):
+        return Bilog(centre, 1.0)
+    return Bilog(centre, float(max(np.median(distances), _LEAST_SCALE * distances.max())))
 
 
 def threshold(limit: Limit, model: WarpedModel) -> Threshold:
