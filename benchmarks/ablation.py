@@ -39,8 +39,8 @@ from becbo.bench.summary import (
     CAP,
     bootstrap_interval,
     failure_share,
+    feasible,
     regret_curve,
-    values,
     with_interval,
 )
 from becbo.bench.table import Table
@@ -153,7 +153,7 @@ def table(records: Sequence[Record]) -> str:
             continue
         pairs = [(mine[key], found[(base or label, *key)]) for key in shared]
         cells = [_difference(pairs, n) if base else "" for n in (50, 100)]
-        failures = np.mean([failure_share(values(mine[key]), N_INITIAL) for key in shared])
+        failures = np.mean([failure_share(feasible(mine[key]), N_INITIAL) for key in shared])
         rows.append((label, what, base, *cells, f"{failures:.0%}", str(len(shared))))
     header = ("variant", "changed", "minus", "regret @50", "regret @100", "failures", "runs")
     return Table(header, tuple(rows), ()).markdown()

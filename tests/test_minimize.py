@@ -174,7 +174,7 @@ def test_progress_shows_the_state(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_progress_works_while_nothing_has_worked(capsys: pytest.CaptureFixture[str]) -> None:
     becbo.minimize(lambda params: None, SPACE, budget=3, seed=0, progress=True)
-    assert "nothing has worked yet" in capsys.readouterr().out
+    assert "nothing acceptable yet" in capsys.readouterr().out
 
 
 def test_progress_ends_when_an_exception_comes_out(capsys: pytest.CaptureFixture[str]) -> None:
@@ -225,9 +225,9 @@ def test_settings_reach_the_optimizer() -> None:
         noisy=True,
         callbacks=[lambda optimizer, trial: seen.append(optimizer)],
     )
-    optimizer = seen[0]
-    assert (optimizer.seed, optimizer.n_initial, optimizer.noisy) == (11, 7, True)
-    assert optimizer.direction == "minimize"
+    settings = seen[0].settings
+    assert (settings.seed, settings.n_initial, settings.noisy) == (11, 7, True)
+    assert seen[0].outputs.objectives[0].direction == "minimize"
     with pytest.raises(InvalidInput, match="method 'nope'"):
         becbo.minimize(bowl, SPACE, method="nope")
 

@@ -19,12 +19,15 @@ from becbo import (
     Outcome,
     Prediction,
     Real,
+    Settings,
     Space,
     Trial,
 )
+from becbo.methods import build
 from becbo.optimizer import INITIAL
 from becbo.problems import get
-from becbo.proposers import build
+from becbo.proposers.base import Proposer
+from becbo.trial import Result
 
 SPACE = Space([Real("x", 0, 1), Integer("n", 1, 5)])
 GOOD = {"x": 0.5, "n": 2}
@@ -78,9 +81,9 @@ BAD_CALLS = {
     "add with no reason": (lambda o: o.add(GOOD, failed=""), "give either a value or failed=True"),
     "add with both": (lambda o: o.add(GOOD, 1.0, failed=True), "give either a value or failed"),
     "fail for a list": (lambda o: o.fail(5, ["hot", "thin"]), "reason ['hot', 'thin'] must be a"),
-    "lose for a number": (lambda o: o.lose(5, 7), "reason 7 must be a text; separate several"),
-    "add for a list": (lambda o: o.add(GOOD, failed=["hot"]), "reason ['hot'] must be a text"),
-    "add for a number": (lambda o: o.add(GOOD, failed=1), "reason 1 must be a text"),
+    "lose for a number": (lambda o: o.lose(5, 7), "reason 7 must be a string; separate reasons"),
+    "add for a list": (lambda o: o.add(GOOD, failed=["hot"]), "reason ['hot'] must be a string"),
+    "add for a number": (lambda o: o.add(GOOD, failed=1), "reason 1 must be a string"),
     "add outside": (lambda o: o.add({"x": 2, "n": 1}, 1.0), "x = 2 is outside 0 .. 1"),
     "add incomplete": (lambda o: o.add({"x": 1}, failed=True), "params have missing ['n']"),
     "add nothing": (lambda o: o.add(None, 1.0), "params must be a dict"),
@@ -104,32 +107,32 @@ def test_a_refused_call_names_the_problem_and_changes_nothing(call, message: str
     assert optimizer.ask() == want
 
 
-def trial(number: int = 0, params=GOOD, outcome=Outcome.PENDING, value=None) -> Trial:
-    return Trial(number, params, outcome, value)
+def trial(number: int = 0, params=GOOD, outcome=Outcome.PENDING, **values) -> Trial:
+    return Trial(number, params, Result(outcome, values))
 
 
 BAD_SETTINGS = {
     "space": ({"space": [Real("x", 0, 1)]}, "space must be a becbo.Space"),
-    "direction": ({"direction": "max"}, "direction 'max' must be 'minimize' or 'maximize'"),
-    "no direction": ({"direction": None}, "direction None must be"),
+    "direction": ({"outputs": "max"}, "direction 'max' of 'value' must be 'minimize' or 'max"),
+    "no outputs": ({"outputs": None}, "output None must be an Objective, a Limit or Recorded"),
     "method": ({"method": "egde"}, "method 'egde' does not exist; choose one of edge, be-cbo"),
-    "no method": ({"method": None}, "method None is neither a name nor a proposer"),
+    "no method": ({"method": None}, "method None is neither a name nor a becbo Proposer"),
     "no initial": ({"n_initial": 0}, "n_initial 0 must be a whole number of at least 1"),
     "half initial": ({"n_initial": 2.5}, "n_initial 2.5 must be a whole number"),
     "negative seed": ({"seed": -1}, "seed -1 must be a whole number of at least 0"),
     "named seed": ({"seed": "a"}, "seed 'a' must be a whole number"),
     "dict": ({"trials": [GOOD]}, "{'x': 0.5, 'n': 2} is not a becbo.Trial"),
-    "outcome": ({"trials": [Trial(0, GOOD, "ok", 1.0)]}, "make them by Trial.from_dict"),
+    "outcome": ({"trials": [trial(outcome="ok", value=1.0)]}, "make them by Trial.from_dict"),
     "order": ({"trials": [trial(1)]}, "trial number 1 cannot follow 0 trials"),
     "twice": ({"trials": [trial(0), trial(0)]}, "trial number 0 cannot follow 1 trials"),
-    "no value": ({"trials": [trial(outcome=Outcome.OK)]}, "is ok with value None"),
-    "failed value": ({"trials": [trial(outcome=Outcome.FAILED, value=1.0)]}, "is failed with"),
+    "no value": (
+        {"trials": [trial(outcome=Outcome.OK)]},
+        "worked has a value of at least one of value",
+    ),
+    "strange output": ({"trials": [trial(outcome=Outcome.OK, cost=1.0)]}, "'cost' does not exist"),
+    "failed nan": ({"trials": [trial(outcome=Outcome.FAILED, value=math.nan)]}, "is not finite"),
     "nan": ({"trials": [trial(outcome=Outcome.OK, value=math.nan)]}, "value nan is not finite"),
     "word": ({"trials": [trial(outcome=Outcome.OK, value="1")]}, "value '1' is not a number"),
-    "reason": (
-        {"trials": [Trial(0, GOOD, Outcome.FAILED, reason=("a",))]},
-        "reason ('a',) must be",
-    ),
     "params": ({"trials": [trial(params={"x": 7, "n": 1})]}, "x = 7 is outside 0 .. 1"),
 }
 
@@ -142,7 +145,7 @@ def test_a_bad_setting_is_refused_at_once(settings: dict, message: str) -> None:
 
 def test_errors_can_be_caught_as_value_errors() -> None:
     assert issubclass(InvalidInput, ValueError)
-    with pytest.raises(InvalidInput, match=r"reason \['hot', 'thin'\] must be a text"):
+    with pytest.raises(InvalidInput, match=r"reason \['hot', 'thin'\] must be a string"):
         raise Infeasible(["hot", "thin"])
     assert Infeasible(ValueError("melted")).reason == "melted"
     assert Infeasible("melted").reason == "melted" and str(Infeasible("melted")) == "melted"
@@ -165,7 +168,7 @@ def test_every_outcome_is_recorded() -> None:
 
 @pytest.mark.parametrize("direction, best", [("minimize", 0), ("maximize", 2)])
 def test_best_follows_the_direction(direction: str, best: int) -> None:
-    optimizer = started(direction=direction)
+    optimizer = started(outputs=direction)
     assert optimizer.best == optimizer.trials[best]
 
 
@@ -295,8 +298,8 @@ def test_the_design_covers_a_small_grid() -> None:
 
 def test_without_a_seed_one_is_drawn_and_can_be_reused() -> None:
     one, other = Optimizer(SPACE), Optimizer(SPACE)
-    assert one.seed != other.seed
-    assert Optimizer(SPACE, seed=one.seed).ask() == one.ask()
+    assert one.settings.seed != other.settings.seed
+    assert Optimizer(SPACE, seed=one.settings.seed).ask() == one.ask()
 
 
 def test_the_global_generator_is_left_alone() -> None:
@@ -314,7 +317,7 @@ def test_without_an_answer_nothing_is_known(n_pending: int) -> None:
     optimizer = Optimizer(SPACE, seed=0)
     if n_pending:
         optimizer.ask(n_pending)
-    assert optimizer.predict(GOOD) == Prediction(None, None, 0.5, (0.0, 1.0))
+    assert optimizer.predict(GOOD) == Prediction({}, 0.5, (0.0, 1.0))
     assert optimizer.predict([]) == []
 
 
@@ -366,15 +369,15 @@ def test_one_design_or_a_list_of_them() -> None:
 
 
 def test_the_models_say_what_predict_says() -> None:
-    optimizer = Optimizer(SPACE, direction="minimize", seed=0)
+    optimizer = Optimizer(SPACE, "minimize", seed=0)
     assert optimizer.models() is None
     optimizer.add(GOOD, 3.0)
     optimizer.add({"x": 0.1, "n": 5}, failed=True)
     models, X = optimizer.models(), optimizer.space.encode([GOOD])
-    assert models is not None and models.regressor is not None
+    assert models is not None and models.objectives[0] is not None
     said = optimizer.predict(GOOD)
-    assert ndtr(models.classifier.score(X)[0][0]) == said.p_feasible
-    assert -models.regressor.predict(X)[0][0] == said.mean  # to be maximised
+    assert ndtr(models.feasibility.score(X)[0][0]) == said.p_feasible
+    assert -models.objectives[0].predict(X)[0][0] == said.mean  # to be maximised
     optimizer.add({"x": 0.2, "n": 4}, 5.0)
     assert optimizer.models() is not models
 
@@ -389,17 +392,20 @@ def test_predicting_does_not_change_the_next_proposal() -> None:
 
 
 def test_a_proposer_of_ones_own_is_used() -> None:
-    class Proud:
+    edge = build(Settings())
+
+    class Proud(Proposer):
         """Delegates, and counts."""
 
         n_asked = 0
+        regressor = edge.regressor
 
-        def __init__(self) -> None:
-            self.fit = build("edge").fit
+        def fit_failures(self, data, rng):
+            return edge.fit_failures(data, rng)
 
-        def propose(self, *arguments):
+        def searcher(self, models, data, rng):
             self.n_asked += 1
-            return build("edge").propose(*arguments)
+            return edge.searcher(models, data, rng)
 
     proposer = Proud()
     optimizer = Optimizer(SPACE, method=proposer, seed=0, n_initial=1)
@@ -467,7 +473,7 @@ def test_the_bound_holds_although_everything_near_the_best_is_taken() -> None:
 def test_risk_is_not_dropped() -> None:
     space = Space([Real("x", 0, 1)])
     with pytest.raises(InvalidInput, match="risk 0.1 goes with the name of a method"):
-        Optimizer(space, method=build("edge"), risk=0.1)
+        Optimizer(space, method=build(Settings()), risk=0.1)
     assert Optimizer(space, risk=np.float32(0.25), seed=0).ask() is not None
 
 

@@ -31,12 +31,13 @@ def whole_number(what: str, value: Any, at_least: int = 1) -> int:
     return int(value)
 
 
-def number_in(value: Any, what: str = "value") -> float:
+def number_in(value: Any, what: str = "value", remedy: str = _REMEDY) -> float:
     """Checks a number that may be NaN or infinite.
 
     Args:
         value: what an experiment returned.
         what: what the number is, for the message.
+        remedy: what to do about any other value, for the message.
 
     Returns:
         The value as a float.
@@ -49,15 +50,16 @@ def number_in(value: Any, what: str = "value") -> float:
             raise TypeError("float would accept True and the string '3'")
         return float(value)
     except (TypeError, ValueError, OverflowError):
-        raise InvalidInput(f"{what} {value!r} is not a number; {_REMEDY}") from None
+        raise InvalidInput(f"{what} {value!r} is not a number; {remedy}") from None
 
 
-def finite_value(value: Any, what: str = "value") -> float:
+def finite_value(value: Any, what: str = "value", remedy: str = _REMEDY) -> float:
     """Checks a finite number.
 
     Args:
         value: what an experiment returned.
         what: what the number is, for the message.
+        remedy: what to do about any other value, for the message.
 
     Returns:
         The value as a float.
@@ -65,7 +67,7 @@ def finite_value(value: Any, what: str = "value") -> float:
     Raises:
         InvalidInput: if it is not a number, NaN or infinite.
     """
-    number = number_in(value, what)
+    number = number_in(value, what, remedy)
     if not math.isfinite(number):
-        raise InvalidInput(f"{what} {value!r} is not finite; {_REMEDY}")
+        raise InvalidInput(f"{what} {value!r} is not finite; {remedy}")
     return number

@@ -1,5 +1,9 @@
 """The few errors a caller would catch."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+
 
 class BecboError(Exception):
     """Base of every error this package raises on purpose."""
@@ -15,15 +19,25 @@ class Infeasible(BecboError):
     Args:
         reason: why, as a string or an exception. Commas separate several reasons, which are taken
             to be all there are.
+        measured: the outputs that were measured all the same, by name.
 
     Raises:
-        InvalidInput: if the reason is anything else.
+        InvalidInput: if the reason or `measured` is anything else.
     """
 
-    def __init__(self, reason: str | BaseException = "failed") -> None:
+    def __init__(
+        self,
+        reason: str | BaseException = "failed",
+        measured: Mapping[str, float | None] | None = None,
+    ) -> None:
         super().__init__(reason)
         if isinstance(reason, BaseException):
             reason = str(reason) or type(reason).__name__
         if not isinstance(reason, str):
             raise InvalidInput(f"reason {reason!r} must be a string; separate reasons by commas")
+        if not isinstance(measured, Mapping | None):
+            raise InvalidInput(
+                f"measured {measured!r} must be a dict of outputs, such as {{'ph': 7}}"
+            )
         self.reason = reason
+        self.measured = dict(measured or {})

@@ -27,12 +27,14 @@ class MinimizeResult:
     """What a run found.
 
     Attributes:
+        outputs: what the function returns.
         front: the acceptable trials that no other beats; with one objective the best.
         trials: all experiments.
         interrupted: whether Ctrl-C ended the run.
         message: why it ended.
     """
 
+    outputs: Outputs
     front: tuple[Trial, ...]
     trials: tuple[Trial, ...]
     interrupted: bool
@@ -40,10 +42,12 @@ class MinimizeResult:
 
     @property
     def best(self) -> Trial | None:
-        """The best trial of one objective, or None; of several objectives see `front`."""
-        if len(self.front) > 1:
-            raise InvalidInput("there is no best of several objectives; see `front`")
-        return next(iter(self.front), None)
+        """The best trial of one objective, or None.
+
+        Raises:
+            InvalidInput: with several objectives, which have a `front` instead.
+        """
+        return self.outputs.best_of(self.front)
 
     @property
     def n_failed(self) -> int:
@@ -75,8 +79,9 @@ def minimize(
     Args:
         fun: takes the params and returns a number, or a mapping of the names of outputs to
             numbers. It fails by raising `becbo.Infeasible("why")`, by returning None, NaN or an
-            infinity, or by raising one of the exceptions in `catch`. In a mapping, a number that
-            is missing, NaN or infinite was not measured.
+            infinity, or by raising one of the exceptions in `catch`. In a mapping, also in
+            `Infeasible("why", measured={...})`, a number that is missing, NaN or infinite was not
+            measured.
         space: what can be set.
         budget: how many experiments.
         outputs: what the function returns, as in `Optimizer`.
@@ -138,7 +143,7 @@ def _run(
         raise
     trials = _kept(optimizer)
     front = tuple(trials[t.number] for t in optimizer.front)
-    return MinimizeResult(front, tuple(trials.values()), interrupted, message)
+    return MinimizeResult(optimizer.outputs, front, tuple(trials.values()), interrupted, message)
 
 
 def _lose_pending(optimizer: Optimizer) -> None:
@@ -161,7 +166,7 @@ def _evaluate(
     try:
         value = fun(dict(trial.params))
     except Infeasible as error:
-        return optimizer.fail(trial, error.reason)
+        return optimizer.fail(trial, error.reason, _finite(error.measured))
     except catch as error:
         return optimizer.fail(trial, Reasons.parse(error).text)
     except Exception as error:
@@ -182,13 +187,18 @@ def _evaluate(
 def _record(optimizer: Optimizer, trial: Trial, value: Any) -> Trial:
     """Tells what the function returned; without a single finite number it failed."""
     if isinstance(value, Mapping):
-        numbers = {name: number_in(v, name) for name, v in value.items() if v is not None}
-        value = {name: v for name, v in numbers.items() if math.isfinite(v)}
-        if not value:
-            return optimizer.fail(trial, f"returned {numbers}")
+        value = _finite(value)
+        if all(number is None for number in value.values()):
+            return optimizer.fail(trial, "returned no finite number", value)
     elif value is None or not math.isfinite(number_in(value)):
         return optimizer.fail(trial, f"returned {value}")
     return optimizer.tell(trial, value)
+
+
+def _finite(values: Mapping[str, Any]) -> dict[str, float | None]:
+    """The numbers by name; what is NaN or infinite was not measured."""
+    numbers = {name: None if v is None else number_in(v, name) for name, v in values.items()}
+    return {name: v if v is not None and math.isfinite(v) else None for name, v in numbers.items()}
 
 
 def _wanted(optimizer: Optimizer) -> str:

@@ -105,10 +105,7 @@ class Optimizer:
         Raises:
             InvalidInput: with several objectives, which have a `front` instead.
         """
-        if len(self.outputs.objectives) > 1:
-            names = ", ".join(objective.name for objective in self.outputs.objectives)
-            raise InvalidInput(f"there is no best of several objectives ({names}); see `front`")
-        return next(iter(self.front), None)
+        return self.outputs.best_of(self.front)
 
     @overload
     def ask(self) -> Trial: ...
@@ -167,7 +164,7 @@ class Optimizer:
         Raises:
             InvalidInput: if the trial is unknown or finished, or an argument cannot be used.
         """
-        return self._finish(trial, Result.failed(reason, self.outputs.values(measured or {})))
+        return self._finish(trial, self._failed(reason, measured))
 
     def lose(self, trial: Trial | int, reason: str | None = None) -> Trial:
         """Records that the experiment was lost, which says nothing about the design.
@@ -217,7 +214,7 @@ class Optimizer:
             result = self._worked(value)
         else:
             reason = None if isinstance(failed, bool | np.bool_) else failed
-            result = Result.failed(reason, self.outputs.values(measured or {}))
+            result = self._failed(reason, measured)
         return self._append(Trial(len(self._trials), dict(self.space.validate(params)), result))
 
     @overload
@@ -349,8 +346,11 @@ class Optimizer:
             )
         return Result.ok(values)
 
+    def _failed(self, reason: str | None, measured: Mapping[str, float | None] | None) -> Result:
+        return Result.failed(reason, self.outputs.values({} if measured is None else measured))
+
     def _append(self, trial: Trial) -> Trial:
-        if not isinstance(trial, Trial) or not isinstance(trial.outcome, Outcome):
+        if not isinstance(trial, Trial) or not isinstance(trial.result, Result):
             raise InvalidInput(
                 f"trials: {trial!r} is not a becbo.Trial; make them by Trial.from_dict"
             )
@@ -388,8 +388,9 @@ class Optimizer:
 
 
 def _copy(trial: Trial) -> Trial:
-    """The trial with params of its own, so that a caller who changes them changes nothing here."""
-    return replace(trial, params=dict(trial.params))
+    """The trial with dicts of its own: a caller who changes them changes nothing here."""
+    result = replace(trial.result, values=dict(trial.values))
+    return replace(trial, params=dict(trial.params), result=result)
 
 
 def _distinct(X: Array) -> Array:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from becbo.checks import finite_value
 from becbo.errors import InvalidInput
 
 DIRECTIONS = ("minimize", "maximize")
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -267,10 +269,22 @@ class Outputs:
             raise InvalidInput(
                 f"output {unknown[0]!r} does not exist; there are {', '.join(self.names)}"
             )
+        remedy = "leave it out if it was not measured"
         return {
-            name: None if given.get(name) is None else finite_value(given[name], name)
+            name: None if given.get(name) is None else finite_value(given[name], name, remedy)
             for name in self.names
         }
+
+    def best_of(self, front: Sequence[T]) -> T | None:
+        """The best of a front: its only entry, or None if it is empty.
+
+        Raises:
+            InvalidInput: with several objectives, of which there is no best.
+        """
+        if len(self.objectives) > 1:
+            names = ", ".join(objective.name for objective in self.objectives)
+            raise InvalidInput(f"there is no best of several objectives ({names}); see `front`")
+        return next(iter(front), None)
 
     def are_kept(self, values: Mapping[str, float | None]) -> bool:
         """Whether no limit that was measured is broken."""
@@ -290,5 +304,6 @@ def _check_bound(output: Any, what: str) -> None:
     """Makes a number of an optional one, in place."""
     value = vars(output)[what]
     if value is not None:
-        number = finite_value(value, f"{what} of {output.name!r}")
+        remedy = "give a finite number, or leave it out"
+        number = finite_value(value, f"{what} of {output.name!r}", remedy)
         object.__setattr__(output, what, number)

@@ -91,9 +91,10 @@ def _names(text: str) -> Iterator[str]:
     """The reasons in a text; what stands before a colon holds for those that follow too."""
     head = ""
     for item in re.findall(r'(?:"[^"]*"|[^,;])+', text):
-        before, colon, reason = _unquoted(item).rpartition(":")
+        words = re.sub(r"[\s:]+\Z", "", _unquoted(item))  # a colon at the end is no head
+        before, colon, _ = words.rpartition(":")
         head = before.strip() if colon else head
-        if reason.strip():
+        if words:
             yield item.strip() if colon or not head else f"{head}: {item.strip()}"
 
 
@@ -134,7 +135,7 @@ def recurring(given: Sequence[Reasons]) -> tuple[tuple[str, ...], list[list[bool
             kinds.setdefault(tuple(kind in each for each in chosen), kind)
     kept = list(kinds)[:_MAX_KINDS]
     rows = [list(row) for row in zip(*kept, strict=True)] if kept else [[] for _ in given]
-    return tuple(kinds[column] for column in kept), rows
+    return tuple(kinds[column].strip(" :") for column in kept), rows
 
 
 def _readings(name: str) -> tuple[str, ...]:

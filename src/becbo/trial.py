@@ -43,6 +43,11 @@ class Result:
     values: Mapping[str, float | None] = field(default_factory=dict)
     reasons: Reasons = NO_REASONS
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.outcome, Outcome):
+            raise InvalidInput(f"outcome {self.outcome!r} must be an Outcome, such as Outcome.OK")
+        object.__setattr__(self, "reasons", Reasons.parse(self.reasons))
+
     @classmethod
     def ok(cls, values: Mapping[str, float | None]) -> Result:
         """The experiment worked."""

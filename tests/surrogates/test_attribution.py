@@ -90,7 +90,9 @@ def test_one_limit_alone_is_the_classifier(monkeypatch):
 def test_hard_blame_leaves_the_other_limits_alone():
     X, feasible, broken = corner()
     kinds = broken.T & ~(broken[:, 0] & broken[:, 1])
-    sites = attribution.joint_ep(covariances(X, [1.0, 1.0]), feasible, np.zeros((2, len(X), 2)), kinds)
+    sites = attribution.joint_ep(
+        covariances(X, [1.0, 1.0]), feasible, np.zeros((2, len(X), 2)), kinds
+    )
     for limit, own in zip(sites, kinds, strict=True):
         assert (limit[~feasible & ~own] == 0).all()
         assert (limit[feasible | own, 0] > 0).all()
@@ -133,7 +135,9 @@ def test_a_corner_is_known_better_than_by_one_classifier(seed):
 
 def test_successes_are_believed_and_failures_explained_by_some_limit():
     X, feasible, _ = corner(80)
-    means = np.array([limit.latent(X)[0] for limit in attribution.attribute_failures(SETTINGS, X, feasible)])
+    means = np.array(
+        [limit.latent(X)[0] for limit in attribution.attribute_failures(SETTINGS, X, feasible)]
+    )
     assert (means[:, feasible] > 0).all()
     assert (means[:, ~feasible].min(axis=0) < 0).mean() > 0.95
 
