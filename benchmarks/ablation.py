@@ -29,7 +29,8 @@ from typing import Any
 import numpy as np
 from rich.progress import track
 
-from becbo.acquisition import ExpectedImprovement
+from becbo import Settings
+from becbo.acquisition import Acquisition, ExpectedImprovement, LogExpectedImprovement
 from becbo.band import EdgeProbability, Everywhere
 from becbo.bench.plan import N_INITIAL, PROTOCOLS, Run
 from becbo.bench.records import Record, missing, read, write
@@ -38,14 +39,16 @@ from becbo.bench.summary import (
     CAP,
     bootstrap_interval,
     failure_share,
+    feasible,
     regret_curve,
-    values,
     with_interval,
 )
 from becbo.bench.table import Table
+from becbo.improvement import OverTheFront
+from becbo.methods import PAPER_GP_CLASSIFIER, build
+from becbo.models.feasibility import OneGP
 from becbo.problems import TUNING
-from becbo.proposers import PAPER_GP_CLASSIFIER, build
-from becbo.proposers.boundary import Boundary, LeastGain
+from becbo.proposers.boundary import Boundary
 from becbo.search.constrained import BandSearch
 from becbo.surrogates.gp_classifier import GPClassifier
 from becbo.surrogates.hyper import fixed
@@ -55,14 +58,23 @@ OUT = Path(__file__).parent / "results" / "ablation"
 
 def edge(**changes: Any) -> Boundary:
     """The default method with other parts."""
-    proposer = build("edge")
+    proposer = build(Settings(method="edge"))
     assert isinstance(proposer, Boundary)
     return replace(proposer, **changes)
 
 
-def single(**changes: Any) -> Boundary:
+def single(classifier: GPClassifier | None = None, **changes: Any) -> Boundary:
     """One classifier for all failures."""
-    return edge(limits=None, **changes)
+    return edge(classifier=OneGP(classifier or GPClassifier()), **changes)
+
+
+class PlainEI(OverTheFront):
+    """EI instead of log EI, with the same least gain."""
+
+    def over(self, *history: Any) -> Acquisition:
+        log = super().over(*history)
+        assert isinstance(log, LogExpectedImprovement)
+        return ExpectedImprovement(log.regressor, log.best)
 
 
 def plain_priors() -> Boundary:
@@ -103,9 +115,12 @@ VARIANTS: dict[str, tuple[str, Callable[[], Boundary]]] = {
     ),
     "every-gain": (
         "improvements below the model's resolution count in few dimensions too",
-        lambda: single(least_gain=LeastGain(0.0)),
+        lambda: single(improvement=replace(edge().improvement, least_gain=0.0)),
     ),
-    "plain-ei": ("EI instead of log EI", lambda: single(acquisition=ExpectedImprovement)),
+    "plain-ei": (
+        "EI instead of log EI",
+        lambda: single(improvement=PlainEI(edge().regressor)),
+    ),
     "no-segments": (
         "no candidates between the best designs and the failures next to them",
         lambda: single(search=BandSearch(n_between=0)),
@@ -138,7 +153,7 @@ def table(records: Sequence[Record]) -> str:
             continue
         pairs = [(mine[key], found[(base or label, *key)]) for key in shared]
         cells = [_difference(pairs, n) if base else "" for n in (50, 100)]
-        failures = np.mean([failure_share(values(mine[key]), N_INITIAL) for key in shared])
+        failures = np.mean([failure_share(feasible(mine[key]), N_INITIAL) for key in shared])
         rows.append((label, what, base, *cells, f"{failures:.0%}", str(len(shared))))
     header = ("variant", "changed", "minus", "regret @50", "regret @100", "failures", "runs")
     return Table(header, tuple(rows), ()).markdown()

@@ -77,7 +77,7 @@ def examine(record: Record) -> Iterator[dict[str, Any]]:
         best = X[np.nanargmin(y[:n])]
         close = np.clip(best + NEAR * rng.standard_normal(anywhere.shape), 0, 1)
         for method in CLASSIFIERS:
-            model = fit(seen_by(method, record), n)[1].classifier
+            model = fit(seen_by(method, record), n)[1].feasibility
             line = {"problem": problem.name, "seed": record.run.seed, "n": n, "method": method}
             for where, points in (("anywhere", anywhere), ("close", close)):
                 truth = problem.feasible(problem.from_unit(points))

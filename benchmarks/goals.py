@@ -14,6 +14,7 @@ from becbo.bench.summary import (
     CAP,
     Array,
     bootstrap_interval,
+    feasible,
     first_feasible,
     values,
     with_interval,
@@ -153,8 +154,8 @@ def told_limits(records: Sequence[Record]) -> str:
     for problem in RARE:
         cells: list[str] = []
         for label in (TOLD, "edge"):
-            runs = [values(r) for r in records if r.run.key[:2] == (problem, label)]
-            first = np.median([first_feasible(y) for y in runs])
+            runs = [feasible(r) for r in records if r.run.key[:2] == (problem, label)]
+            first = np.median([first_feasible(found) for found in runs])
             best = np.median([np.nanmin(y, initial=np.inf) for y in runs])
             cells += [f"{first:.0f}", f"{best:.6g}"]
         rows.append(
@@ -172,7 +173,7 @@ def first_success(records: Sequence[Record]) -> str:
     for problem in RARE:
         runs = [r for r in records if r.run.problem == problem]
         found = {
-            label: [first_feasible(values(r)) for r in runs if r.run.label == label]
+            label: [first_feasible(feasible(r)) for r in runs if r.run.label == label]
             for label in labels
         }
         medians = {label: np.median(firsts) for label, firsts in found.items() if firsts}

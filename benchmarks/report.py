@@ -23,7 +23,7 @@ from becbo.bench.plan import SUITES
 from becbo.bench.records import Record, read
 from becbo.bench.report import standing, write_report
 from becbo.bench.sections import sections
-from becbo.bench.summary import failure_share, values
+from becbo.bench.summary import failure_share, feasible
 from becbo.bench.table import Table, table
 from becbo.problems import PAPER, TUNING
 
@@ -202,7 +202,7 @@ def main() -> None:
         n_honest=len({record.run.seed for record in fair}),
         n_same=len({r.run.problem for r in fair if r.run.protocol == "authors"}),
         first=goals.first_success(honest),
-        told_failed=np.mean([failure_share(values(r), r.n_initial) for r in told]),
+        told_failed=np.mean([failure_share(feasible(r), r.n_initial) for r in told]),
         told_seconds=np.mean([np.mean(r.seconds) for r in told]),
         told=tables["told"],
         n_ablation=len(parts),

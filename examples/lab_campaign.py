@@ -8,7 +8,9 @@ from pathlib import Path
 
 import optuna
 
-from becbo.campaign.campaign import Campaign, Conflict
+from becbo import Campaign
+from becbo.campaign.errors import Conflict
+from becbo.tables import export_table, import_table
 
 
 def experiment(temperature, time, bias, layers, gas):
@@ -29,7 +31,7 @@ campaign = Campaign.create(Path(__file__).with_name("coating.yaml"), folder / "b
     "440,2,-50,4,argon,,peeled off\n",
     encoding="utf-8",
 )
-print(f"{len(campaign.import_table(folder / 'old.csv').added)} old experiments imported")
+print(f"{len(import_table(campaign, folder / 'old.csv').added)} old experiments imported")
 
 
 def do(run):
@@ -53,7 +55,7 @@ do(again)
 
 # A typing error: the run keeps its number, and what was there before stays as history.
 corrected = campaign.correct(0, 627.5, note="typed wrongly at first")
-print(f"run 0 was {corrected.history[0].result}, is {corrected.result}")
+print(f"run 0 was {corrected.history[0].result.value}, is {corrected.value}")
 
 # Somebody else opens the same file; whoever looked at an old entry cannot overwrite a new one.
 colleague = Campaign.open(folder / "becbo.db")
@@ -67,4 +69,4 @@ status = campaign.status
 print(f"{status.n_done} done, {status.n_left} left of {status.budget}; failed: {status.reasons}")
 print(f"best: {status.best.value:g} HV with {status.best.params}")
 print(f"expected there: {campaign.optimizer().predict(status.best.params)}")
-print(f"to hand over: {campaign.export(folder / 'coating.csv')}")
+print(f"to hand over: {export_table(campaign, folder / 'coating.csv')}")

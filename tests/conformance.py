@@ -6,7 +6,7 @@ smaller networks and searches, if it has any: their claims do not depend on the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,25 +14,32 @@ import numpy as np
 import pytest
 
 from becbo import (
+    METHODS,
     BecboError,
     Categorical,
+    Estimate,
     Integer,
     LinearConstraint,
     Optimizer,
     Outcome,
+    Prediction,
     Real,
+    Result,
+    Settings,
     Space,
     Trial,
 )
 from becbo.acquisition import Weighted
 from becbo.band import EdgeProbability, MinimumProbability
 from becbo.data import dataset
-from becbo.proposers import Proposer, build, region_of
-from becbo.proposers.boundary import Boundary, incumbent
+from becbo.methods import build
+from becbo.outputs import Outputs
+from becbo.proposers.base import Proposer, region_of
+from becbo.proposers.boundary import Boundary
 from becbo.search.choice import EXHAUSTED, TOLERANCE
 from becbo.search.region import SAME
 from becbo.search.slsqp import SlsqpSearch
-from becbo.surrogates.ensemble import DeepEnsemble
+from becbo.surrogates.base import Regressor
 
 # Little networks, briefly trained, and fewer points to start a search from.
 QUICK_ENSEMBLE = {"n_networks": 2, "width_factor": 8, "n_steps": 20}
@@ -41,12 +48,9 @@ QUICK_SEARCH = {"n_space": 200, "n_edge": 2, "n_best": 2}
 
 def quickened(name: str, noisy: bool = False) -> Proposer:
     """The method with less effort where that changes no claim."""
-    proposer = build(name, noisy)
-    if not isinstance(proposer, Boundary):
-        return proposer
-    if isinstance(proposer.classifier, DeepEnsemble):
-        proposer = replace(proposer, classifier=replace(proposer.classifier, **QUICK_ENSEMBLE))
-    if isinstance(proposer.search, SlsqpSearch):
+    ensemble = {} if METHODS[name].ensemble is None else QUICK_ENSEMBLE
+    proposer = build(Settings(method=name, noisy=noisy), **ensemble)
+    if isinstance(proposer, Boundary) and isinstance(proposer.search, SlsqpSearch):
         proposer = replace(proposer, search=replace(proposer.search, **QUICK_SEARCH))
     return proposer
 
@@ -81,9 +85,27 @@ def history(
 ) -> list[Trial]:
     """Finished trials; None stands for a failure."""
     return [
-        Trial(i, space.validate(params), Outcome.FAILED if v is None else Outcome.OK, v)
+        Trial(i, space.validate(params), Result.failed() if v is None else Result.ok({"value": v}))
         for i, (params, v) in enumerate(zip(designs, values, strict=True))
     ]
+
+
+def times(trials: Sequence[Trial], factors: dict[str, float]) -> list[Trial]:
+    """The trials with the values of some outputs multiplied."""
+    return [replace(t, result=replace(t.result, values=_times(t.values, factors))) for t in trials]
+
+
+def _times(values: Mapping[str, float | None], factors: dict[str, float]) -> dict:
+    return {k: None if v is None else factors.get(k, 1.0) * v for k, v in values.items()}
+
+
+def predicted_times(said: Prediction, factors: dict[str, float]) -> Prediction:
+    """The prediction with the estimates of some outputs multiplied."""
+    outputs = {
+        name: Estimate(factors.get(name, 1.0) * e.mean, abs(factors.get(name, 1.0)) * e.std)
+        for name, e in said.outputs.items()
+    }
+    return replace(said, outputs=outputs)
 
 
 def experiment(space: Space) -> Callable[[dict[str, Any]], float | None]:
@@ -208,6 +230,13 @@ def assert_new(space: Space, asked: Sequence[Trial], taken: Sequence[Trial]) -> 
     assert among.min() > SAME
 
 
+def _objective(optimizer: Optimizer) -> Regressor:
+    """The model of the first objective, to be maximised."""
+    models = optimizer.models()
+    assert models is not None and models.objectives[0] is not None
+    return models.objectives[0]
+
+
 class Conformance:
     """Subclass with a fixture `method` that returns the name of a method."""
 
@@ -229,7 +258,8 @@ class Conformance:
         found, believed = proposal.found[0], proposal.believed[0]
         np.testing.assert_array_equal(found.x, proposal.X[0])
         assert (trial.origin, trial.note) == (found.winner, found.fallback)
-        assert trial.believed == replace(believed, mean=-believed.mean)
+        assert trial.believed == believed
+        assert believed.mean == pytest.approx(-_objective(optimizer).predict(proposal.X)[0][0])
         assert 0 <= believed.band[0] <= believed.band[1] <= 1 and 0 <= believed.p_feasible <= 1
         assert believed.std >= 0 and np.isfinite([found.value, found.slack]).all()
         assert all(seconds >= 0 for seconds in proposal.seconds.values())
@@ -248,10 +278,10 @@ class Conformance:
         assert alive.trials == rebuilt.trials and alive.trials[-1].believed is not None
 
     def test_the_report_is_true(self, method: str) -> None:
-        proposer, space = build(method), reals(2)
+        proposer, space = build(Settings(method=method)), reals(2)
         if not isinstance(proposer, Boundary):
             pytest.skip("no band to recompute")
-        data = dataset(usual_history(space, 15), space, "minimize")
+        data = dataset(usual_history(space, 15), space, Outputs.of("minimize"))
         region = region_of(space, data.X)
         none = np.empty((0, 2))
         proposal = proposer.propose(data, region, none, 1, np.random.default_rng(3))
@@ -260,14 +290,14 @@ class Conformance:
         band = proposer.band
         thresholds = band.p_drawn if isinstance(band, EdgeProbability) else [None]
         bands = [band if p is None else MinimumProbability(p) for p in thresholds]
-        slacks = [float(b.slack(models.classifier, found.x[None])[0]) for b in bands]
+        slacks = [float(b.slack(models.feasibility, found.x[None])[0]) for b in bands]
         assert min(abs(found.slack - slack) for slack in slacks) < 1e-9
         assert found.bound_holds == (found.slack >= -TOLERANCE)
-        best = incumbent(data, models.regressor, models.classifier, none, proposer.is_noisy)
-        goal = best + proposer.least_gain(2) * models.regressor.resolution
-        acquisition = proposer.acquisition(models.regressor, goal)
+        acquisition = proposer.improvement.over(data, models, none, 2, np.random.default_rng(3))
+        least = models.objectives[0].resolution if method == "edge" else 0.0
+        assert acquisition.best == np.nanmax(data.y) + least
         if proposer.is_weighted:
-            acquisition = Weighted(acquisition, models.classifier)
+            acquisition = Weighted(acquisition, models.feasibility)
         assert found.value == pytest.approx(acquisition.values(found.x[None])[0])
         if found.fallback is None:
             assert found.bound_holds
@@ -343,9 +373,11 @@ class Conformance:
         assert [t.believed is None for t in asked] == [True, False, False]
 
     @pytest.mark.parametrize("space", [reals(2), MIXED])
-    def test_a_long_run_can_be_rebuilt_anywhere(self, quick: Proposer, space: Space) -> None:
-        is_trained = isinstance(getattr(quick, "classifier", None), DeepEnsemble)
-        n = 16 if is_trained else 60  # past several checkpoints of the fits that continue
+    def test_a_long_run_can_be_rebuilt_anywhere(
+        self, method: str, quick: Proposer, space: Space
+    ) -> None:
+        # Past several checkpoints of the fits that continue.
+        n = 60 if METHODS[method].ensemble is None else 16
         alive = Optimizer(space, method=quick, seed=3)
         for i in range(n):
             if i >= 10 and i % 7 == 0:
@@ -361,7 +393,7 @@ class Conformance:
     def test_lost_trials_say_nothing(self, quick: Proposer) -> None:
         space = reals(2)
         trials = usual_history(space)
-        lost = Trial(12, {"x0": 0.3, "x1": 0.3}, Outcome.LOST)
+        lost = Trial(12, {"x0": 0.3, "x1": 0.3}, Result.lost())
         without = Optimizer(space, method=quick, seed=0, trials=trials)
         with_lost = Optimizer(space, method=quick, seed=0, trials=[*trials, lost])
         params = {"x0": 0.5, "x1": 0.1}
@@ -369,11 +401,10 @@ class Conformance:
         assert (said.mean, said.std) == (want.mean, want.std)
         assert with_lost.best == without.best and not with_lost.pending
 
-    @pytest.mark.parametrize("outcome", [Outcome.OK, Outcome.FAILED])
-    def test_a_lost_design_is_offered_again(self, quick: Proposer, outcome: Outcome) -> None:
+    @pytest.mark.parametrize("result", [Result.ok({"value": 1.0}), Result.failed()])
+    def test_a_lost_design_is_offered_again(self, quick: Proposer, result: Result) -> None:
         space = Space([Categorical("c", "ab")])
-        told = Trial(0, {"c": "a"}, outcome, 1.0 if outcome is Outcome.OK else None)
-        trials = [told, Trial(1, {"c": "b"}, Outcome.LOST)]
+        trials = [Trial(0, {"c": "a"}, result), Trial(1, {"c": "b"}, Result.lost())]
         trial = Optimizer(space, method=quick, seed=0, n_initial=1, trials=trials).ask()
         assert trial.params == {"c": "b"} and trial.note != EXHAUSTED
 
@@ -427,19 +458,19 @@ class Conformance:
 
     def test_maximising_mirrors_minimising(self, quick: Proposer) -> None:
         space, trials = reals(2), usual_history(reals(2))
-        mirrored = [replace(t, value=None if t.value is None else -t.value) for t in trials]
-        low = Optimizer(space, "minimize", quick, seed=0, trials=trials)
-        high = Optimizer(space, "maximize", quick, seed=0, trials=mirrored)
+        mirrored = times(trials, {"value": -1.0})
+        low = Optimizer(space, "minimize", method=quick, seed=0, trials=trials)
+        high = Optimizer(space, "maximize", method=quick, seed=0, trials=mirrored)
         assert low.best is not None and high.best is not None
         assert low.best.number == high.best.number
         for one, other in zip(low.ask(2), high.ask(2), strict=True):
             assert one.params == other.params
-            assert one.believed == replace(other.believed, mean=-other.believed.mean)
+            assert one.believed == predicted_times(other.believed, {"value": -1.0})
 
     @pytest.mark.parametrize("factor", [2.0**-20, 2.0**20])  # exact in binary
     def test_the_unit_of_the_value_does_not_matter(self, quick: Proposer, factor: float) -> None:
         space, trials = reals(2), usual_history(reals(2), 15)
-        scaled = [replace(t, value=None if t.value is None else factor * t.value) for t in trials]
+        scaled = times(trials, {"value": factor})
         one = Optimizer(space, method=quick, seed=0, trials=trials).ask()
         other = Optimizer(space, method=quick, seed=0, trials=scaled).ask()
         assert gaps(space, [one.params], [other.params]) < 1e-2

@@ -4,12 +4,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from becbo.campaign.description import FURTHER_COLUMNS
+from becbo.campaign.description import RESERVED_COLUMNS
 
 _SIGNS = "abnosyZ019 _-+=@'\"#:,;{}()*&!|>%?./\\~<°µé漢😀"  # of YAML, CSV, formulas and people
 texts = st.text(_SIGNS, max_size=9).map(str.strip)
 words = st.text(_SIGNS, min_size=1, max_size=9).map(lambda text: text.strip() or "on")
-_RESERVED = dict.fromkeys(FURTHER_COLUMNS, "no")
+_RESERVED = dict.fromkeys(RESERVED_COLUMNS, "no")
 names = words.map(lambda text: _RESERVED.get(text.lower(), text))
 finite = st.floats(-1e6, 1e6)
 

@@ -1,4 +1,4 @@
-"""Analytic goals with known constrained maxima, for the tests of the searches."""
+"""Analytic goals with known constrained maxima, for the tests of searches and proposers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from becbo.data import Causes, Dataset
+from becbo.outputs import Outputs
 from becbo.proposers.base import region_of
 from becbo.search.goal import Goal, Hints
 from becbo.search.region import Region
@@ -61,6 +63,13 @@ def region(space: Space, taken: Array | None = None) -> Region:
 def cube(d: int, constraints: tuple = ()) -> Space:
     """[0, 1]^d with parameters a, b, c, ..."""
     return Space([Real(chr(ord("a") + i), 0, 1) for i in range(d)], constraints)
+
+
+def unexplained(X: Array, y: Array) -> Dataset:
+    """Values (n,) to be maximised; NaN stands for a failure that nobody explains."""
+    nothing = np.zeros((len(X), 0), dtype=bool)
+    causes = Causes(nothing, np.zeros(len(X), dtype=bool), nothing)
+    return Dataset(X, y[:, None], ~np.isnan(y), Outputs.of("maximize"), causes)
 
 
 def no_hints(d: int) -> Hints:

@@ -6,8 +6,10 @@ from typing import Any
 
 import optuna
 
-from becbo.campaign.campaign import DESCRIPTION, Campaign
+from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import describe
+from becbo.campaign.store import DESCRIPTION
+from becbo.tables import import_cells
 
 
 def campaign_in_memory(
@@ -19,5 +21,5 @@ def campaign_in_memory(
     study.set_user_attr(DESCRIPTION, described.to_dict())
     made = Campaign(folder / "lab.db", study)
     if rows:
-        made.import_cells(rows)
+        import_cells(made, rows)
     return made

@@ -1,6 +1,7 @@
 """Which part of becbo may import which: the table of docs/architecture.md, checked."""
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
@@ -84,55 +85,95 @@ TABLE: dict[str, set[str]] = {
     "becbo.optuna": {
         "numpy",
         "optuna",
+        "becbo.checks",
         "becbo.errors",
+        "becbo.outputs",
+        "becbo.reasons",
+        "becbo.settings",
         "becbo.space",
         "becbo.trial",
+        "becbo.methods",
         "becbo.search.choice",
         "becbo.optimizer",
-        "becbo.proposers",
         "becbo.optuna",
     },
     "becbo.optuna.storage": {"optuna", "sqlalchemy", "becbo.errors", "becbo.optuna.outcomes"},
-    "becbo.optuna.ray": {"optuna", "ray", "becbo.errors", "becbo.optuna.outcomes"},
+    "becbo.optuna.ray": {"optuna", "ray", "becbo.reasons", "becbo.optuna.outcomes"},
     "becbo.campaign": {
-        "numpy",
-        "scipy",
         "optuna",
         "becbo.errors",
         "becbo.space",
         "becbo.trial",
         "becbo.data",
-        "becbo.threads",
         "becbo.optimizer",
         "becbo.proposers",
         "becbo.optuna",
         "becbo.campaign",
     },
     "becbo.campaign.notation": {"yaml"},
-    "becbo.campaign.files": {"openpyxl", "becbo.errors"},
-    "becbo.campaign.report": {
+    "becbo.campaign.formatting": set(),
+    "becbo.tables": {
+        "numpy",
+        "becbo.errors",
+        "becbo.space",
+        "becbo.trial",
+        "becbo.campaign",
+        "becbo.tables",
+    },
+    "becbo.tables.files": {"openpyxl", "becbo.errors"},
+    "becbo.insight": {
+        "numpy",
+        "scipy",
+        "becbo.space",
+        "becbo.trial",
+        "becbo.data",
+        "becbo.threads",
+        "becbo.optimizer",
+        "becbo.proposers",
+        "becbo.campaign",
+        "becbo.insight",
+    },
+    "becbo.report": {
         "jinja2",
         "plotly",
         "becbo.errors",
         "becbo.space",
         "becbo.trial",
-        "becbo.plots.pages",
+        "becbo.plots.interactive",
         "becbo.campaign",
+        "becbo.insight",
+        "becbo.report",
     },
-    "becbo.campaign.dashboard": {
+    "becbo.report.dashboard": {
         "optuna",
         "optuna_dashboard",
         "becbo.errors",
         "becbo.space",
         "becbo.optuna",
         "becbo.campaign",
+        "becbo.insight",
+        "becbo.report.figures",
     },
     "becbo.threads": {"threadpoolctl"},
     "becbo.progress": {"rich", "becbo.optimizer", "becbo.trial"},
     "becbo.problems": {"numpy", "becbo.errors", "becbo.space", "becbo.problems"},
     "becbo.bench": {"numpy", "becbo.errors", "becbo.problems", "becbo.bench"},
-    "becbo.bench.plan": {"becbo.errors", "becbo.problems", "becbo.proposers"},
-    "becbo.bench.summary": {"numpy", "scipy", "becbo.problems", "becbo.bench"},
+    "becbo.bench.experiment": {
+        "becbo.optimizer",
+        "becbo.outputs",
+        "becbo.problems",
+        "becbo.trial",
+    },
+    "becbo.bench.plan": {
+        "becbo.bench.experiment",
+        "becbo.errors",
+        "becbo.methods",
+        "becbo.outputs",
+        "becbo.problems",
+        "becbo.proposers",
+        "becbo.settings",
+    },
+    "becbo.bench.summary": {"numpy", "scipy", "becbo.pareto", "becbo.problems", "becbo.bench"},
     # importlib: joblib, ray and dask are extras, imported when a run begins.
     "becbo.bench.run": {
         "importlib",
@@ -147,11 +188,13 @@ TABLE: dict[str, set[str]] = {
     },
     "becbo.bench.replay": {
         "numpy",
-        "scipy",
         "becbo.data",
+        "becbo.models.base",
+        "becbo.outputs",
         "becbo.problems",
         "becbo.proposers",
         "becbo.threads",
+        "becbo.trial",
         "becbo.plots",
         "becbo.bench",
     },
@@ -174,13 +217,16 @@ TABLE: dict[str, set[str]] = {
         "becbo.bench",
     },
     "becbo.plots": {"numpy", "matplotlib", "becbo.plots"},
-    "becbo.plots.pages": {"numpy", "plotly"},
+    "becbo.plots.interactive": {"numpy", "plotly", "becbo.space"},
     "becbo.web": {
         "fastapi",
         "starlette",
         "becbo.errors",
         "becbo.trial",
         "becbo.campaign",
+        "becbo.tables",
+        "becbo.insight",
+        "becbo.report",
         "becbo.web",
     },
     "becbo.web.app": {
@@ -189,12 +235,14 @@ TABLE: dict[str, set[str]] = {
         "becbo.errors",
         "becbo.campaign",
         "becbo.optuna.storage",
+        "becbo.tables",
         "becbo.web",
     },
     "becbo.web.forms": {
         "becbo.errors",
         "becbo.trial",
         "becbo.campaign",
+        "becbo.tables",
     },
     "becbo.web.render": {
         "jinja2",
@@ -202,9 +250,10 @@ TABLE: dict[str, set[str]] = {
         "starlette",
         "becbo.trial",
         "becbo.campaign",
+        "becbo.report.html",
         "becbo.web",
     },
-    "becbo.web.schemas": {"pydantic", "becbo.campaign", "becbo.web"},
+    "becbo.web.schemas": {"pydantic", "becbo.campaign", "becbo.tables", "becbo.web"},
     "becbo.web.security": {"starlette"},
     # Public parts only.
     "becbo.cli": {
@@ -218,10 +267,12 @@ TABLE: dict[str, set[str]] = {
         "becbo.bench",
         "becbo.optuna",
         "becbo.campaign",
+        "becbo.tables",
+        "becbo.report",
         "becbo.cli",
     },
     "becbo.cli.serve": {
-        "becbo.cli.lab",
+        "becbo.cli.options",
         "optuna",
         "rich",
         "typer",
@@ -241,6 +292,12 @@ TABLE: dict[str, set[str]] = {
         "becbo.cli.common",
     },
 }
+
+# Private names of Optuna, which only one file may use.
+PRIVATE = re.compile(
+    r"\._storage\b|\._trial_id\b|\._study_id\b|_thread_local|[\"'.]_study\b(?!\()|optuna\.\S*\._"
+)
+ADAPTER = "becbo.optuna.internals"
 
 # Slow to import, so only inside the functions that need them.
 LATE = ("scipy.stats", "sklearn")
@@ -356,6 +413,16 @@ def test_slow_packages_are_imported_late() -> None:
         if any(_covers(slow, name) for slow in LATE)
     ]
     assert early == []
+
+
+def test_private_names_of_optuna_are_in_one_file() -> None:
+    users = [
+        f"{module}: {line.strip()}"
+        for module, source in sources().items()
+        for line in source.splitlines()
+        if PRIVATE.search(line.replace("self._study", "")) and module != ADAPTER
+    ]
+    assert users == []
 
 
 @pytest.mark.parametrize(

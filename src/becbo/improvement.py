@@ -71,7 +71,7 @@ class OverTheBest:
     ) -> Acquisition:
         """The acquisition over the best value."""
         best = incumbent(data, models, pending, self.is_noisy)
-        return self.acquisition(_regressor(models.objectives[0]), best)
+        return self.acquisition(_regressor(models, 0), best)
 
 
 @dataclass(frozen=True)
@@ -103,12 +103,12 @@ class OverTheFront:
         objectives = data.outputs.objectives
         if len(objectives) > _EXACT:
             return self._weighted(data, models, pending, rng)
-        regressors = [_regressor(model) for model in models.objectives]
+        regressors = [_regressor(models, i) for i in range(len(objectives))]
         log_gains = [_log_gain(objective) for objective in objectives]
         if len(objectives) == 1:
             best = incumbent(data, models, pending, self.is_noisy)
             least = self.least_gain if n_parameters <= self.max_parameters else 0.0
-            target = best + least * regressors[0].resolution
+            target = _warped(models, best) + least * regressors[0].resolution
             return LogExpectedImprovement(regressors[0], target, log_gains[0])
         gains = _known_gains(data, models, pending, self.is_noisy)
         corners = boxes(-gains, -reference(data))
@@ -153,7 +153,7 @@ def _known_gains(data: Dataset, models: Models, pending: Array, is_noisy: bool) 
 
 
 def _believed_gains(data: Dataset, models: Models, X: Array) -> Array:  # (m, d) -> (m, k)
-    means = [_regressor(model).predict(X)[0] for model in models.objectives]
+    means = [model.predict(X)[0] for model in models.objectives if model is not None]
     targets = [objective.target is not None for objective in data.outputs.objectives]
     columns = zip(means, targets, strict=True)
     return np.column_stack([-np.abs(m) if has_target else m for m, has_target in columns])
@@ -180,6 +180,15 @@ def _log_gain(objective: Objective) -> LogGain:
     return log_expected_improvement if objective.target is None else log_target_improvement
 
 
-def _regressor(model: GPModel | None) -> GPModel:
-    assert model is not None, "an acceptable experiment has a value for every objective"
-    return model
+def _regressor(models: Models, index: int) -> GPModel:
+    """The regressor of an objective, warped or not: an acceptable experiment has its value."""
+    model = models.objectives[index]
+    assert model is not None
+    return model.inner
+
+
+def _warped(models: Models, gain: float) -> float:
+    """A gain of the first objective in the units of its regressor."""
+    model = models.objectives[0]
+    assert model is not None
+    return float(model.warp.forward(np.array([gain]))[0])

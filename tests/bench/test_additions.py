@@ -1,6 +1,5 @@
 """A method or a problem is one file and one line; here both are in one test."""
 
-import time
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,37 +10,37 @@ from becbo.bench.plan import make_plan
 from becbo.bench.run import fan_out
 from becbo.bench.table import table
 from becbo.data import Dataset
+from becbo.methods import METHODS, Method
+from becbo.models.base import Models
+from becbo.models.feasibility import OneGP
 from becbo.problems import PROBLEMS, get
-from becbo.proposers import METHODS, Method, Models, Proposal
+from becbo.proposers.base import Proposer, Searcher
 from becbo.search.goal import Found
 from becbo.search.region import Region
-from becbo.trial import Prediction
+from becbo.surrogates.base import FeasibilityModel
+from becbo.surrogates.gp import GaussianProcess
 
 
 @dataclass(frozen=True)
-class Toy:
+class Toy(Proposer):
     """Any point will do."""
 
-    def fit(self, data: Dataset, rng: np.random.Generator) -> Models:
-        raise NotImplementedError
+    regressor: GaussianProcess = GaussianProcess()
 
-    def propose(
-        self,
-        data: Dataset,
-        region: Region,
-        pending: np.ndarray,
-        q: int,
-        rng: np.random.Generator,
-    ) -> Proposal:
-        begin = time.perf_counter()
-        X = rng.random((q, region.dim))
-        found = tuple(Found(x, 0.0, -1.0, False, "dice", "no model") for x in X)
-        believed = (Prediction(None, None, 0.5, (0.0, 1.0)),) * q
-        return Proposal(X, found, believed, {"dice": time.perf_counter() - begin})
+    def fit_failures(self, data: Dataset, rng: np.random.Generator) -> FeasibilityModel:
+        return OneGP().fit(data, rng)
+
+    def searcher(self, models: Models, data: Dataset, rng: np.random.Generator) -> Searcher:
+        def search(region: Region, pending: np.ndarray) -> Found:
+            return Found(rng.random(region.dim), 0.0, -1.0, False, "dice", "no model")
+
+        return search
 
 
 def test_a_method_and_a_problem_are_added(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(METHODS, "toy", Method("toy", "throws dice", "here", lambda noisy: Toy()))
+    monkeypatch.setitem(
+        METHODS, "toy", Method("toy", "throws dice", "here", lambda noisy, nets: Toy())
+    )
     parabola = replace(
         get("lsq"),
         name="parabola",
@@ -58,5 +57,5 @@ def test_a_method_and_a_problem_are_added(monkeypatch: pytest.MonkeyPatch) -> No
     assert (searches.winners, searches.winner) == (("dice",), (0, 0, 0, 0))
     assert searches.bound_broken == (10, 11, 12, 13)
     assert searches.fallback == tuple((n, "no model") for n in (10, 11, 12, 13))
-    assert set(records[0].parts) == {"dice"}
+    assert set(records[0].parts) == {"regressor", "classifier", "search"}
     assert "| parabola | toy | 2 |" in table(records).markdown()

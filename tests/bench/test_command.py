@@ -62,11 +62,11 @@ def test_run_status_table(bench: Callable[..., Done]) -> None:
 def test_an_error_is_recorded_and_reported_and_the_rest_goes_on(
     bench: Callable[..., Done], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(run: object) -> None:
+    def broken(run: object, budget: int) -> None:
         raise ZeroDivisionError("one of [these] days")
 
     with monkeypatch.context() as patch:
-        patch.setattr("becbo.bench.run._proposer", broken)
+        patch.setattr("becbo.bench.run.make_proposer", broken)
         done = bench("run", *SMALL, "--seeds", "1")
     assert done.code == 1
     assert "2 runs ended in an error" in done.out
@@ -172,7 +172,8 @@ def start(out: Path) -> subprocess.Popen[str]:
         text=True,
     )
     for _ in range(3000):
-        if (out / "lsq" / "edge.jsonl").exists():
+        path = out / "lsq" / "edge.jsonl"
+        if path.exists() and path.stat().st_size:  # it is there a moment before its first line
             return process
         assert process.poll() is None, process.stdout and process.stdout.read()
         time.sleep(0.01)

@@ -5,8 +5,7 @@ import re
 import pytest
 
 from becbo import InvalidInput
-from becbo.bench.plan import SUITES, Plan, Variant, make_plan
-from becbo.proposers import build
+from becbo.bench.plan import SUITES, Plan, Run, Variant, make_plan, make_proposer
 
 
 def test_every_suite_of_the_paper_is_there() -> None:
@@ -16,6 +15,10 @@ def test_every_suite_of_the_paper_is_there() -> None:
         "highdim",
         "ackley",
         "tuning",
+        "measured",
+        "pareto",
+        "pareto-measured",
+        "pareto-tuning",
         "risk",
         "ablation-classifier",
         "ablation-training",
@@ -57,7 +60,7 @@ def test_one_label_means_one_method() -> None:
 def test_ablations_have_the_values_of_the_paper(
     suite: str, setting: str, values: list[float]
 ) -> None:
-    ensembles = [build(v.method, **v.options).classifier for v in SUITES[suite].variants]
+    ensembles = [make_proposer(v).classifier.settings for v in SUITES[suite].variants]
     assert [getattr(ensemble, setting) for ensemble in ensembles] == values
 
 
@@ -101,3 +104,25 @@ def test_bad_input_is_refused_before_anything_runs(change: dict[str, object]) ->
     named = next(iter(change)) if "nonsense" not in str(change) else "nonsense"
     with pytest.raises(InvalidInput, match=named):
         make_plan(**{"suite": "paper", **change})
+
+
+def test_measured_runs_are_told_more() -> None:
+    runs = make_plan("pareto-measured", problems=["bnh"], seeds=range(1)).runs()
+    assert [(run.label, run.method, run.measured) for run in runs] == [
+        ("edge-measured", "edge", True),
+        ("sobol", "sobol", False),  # it looks at nothing: its runs are those of the other suite
+    ]
+    assert not any(run.measured for run in make_plan("pareto", seeds=range(1)).runs())
+
+
+@pytest.mark.parametrize("problem", ["bnh", "car_side_3obj"])
+def test_a_method_for_one_objective_is_refused_on_several(problem: str) -> None:
+    with pytest.raises(InvalidInput, match="be-cbo.*these can: .*edge"):
+        make_plan("pareto", ["be-cbo"], [problem])
+
+
+def test_risk_is_a_setting_and_not_one_of_the_networks() -> None:
+    (limited,) = [v for v in SUITES["risk"].variants if v.label == "edge-risk-20"]
+    assert make_proposer(limited).band.p == pytest.approx(0.8)
+    run = Run("lsq", "few", "be-cbo", {"n_networks": 2}, 0, 12, "authors")
+    assert make_proposer(run).classifier.settings.n_networks == 2

@@ -41,7 +41,7 @@ def test_beliefs_can_be_repeated() -> None:
 def test_options_of_the_run_count() -> None:
     run = make_run(label="be-cbo-networks-3", method="be-cbo", options={"n_networks": 3})
     _, models = fit(Record(run, "lit", x=RUN.x[:5], y=RUN.y[:5]), 5)
-    assert models.classifier.layers[0].shape[0] == 3
+    assert models.feasibility.layers[0].shape[0] == 3
 
 
 @pytest.mark.parametrize(

@@ -11,42 +11,88 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from becbo import METHODS, Integer, Optimizer, Outcome, Prediction, Real, Space, Trial
+from becbo import (
+    METHODS,
+    Estimate,
+    Integer,
+    Optimizer,
+    Outcome,
+    Prediction,
+    Real,
+    Result,
+    Space,
+    Trial,
+)
 from becbo.search.choice import EXHAUSTED
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 robustness = importlib.import_module("robustness")
+odd_histories = importlib.import_module("odd_histories")
 
 CHEAP = "sobol", "svm-cbo"
 N = 5 * len(robustness.KINDS)
 
 
-def test_a_history_is_a_function_of_its_number() -> None:
-    first, again = robustness.history(7), robustness.history(7)
+@pytest.mark.parametrize("make", robustness.FAMILIES.values())
+def test_a_history_is_a_function_of_its_number(make) -> None:
+    first, again = make(7), make(7)
     assert (first.trials, first.asks, repr(first.space)) == (
         again.trials,
         again.asks,
         repr(again.space),
     )
+    assert (first.outputs, first.risk) == (again.outputs, again.risk)
 
 
 def test_histories_are_of_all_kinds() -> None:
     histories = [robustness.history(number) for number in range(30 * len(robustness.KINDS))]
     assert {h.kind for h in histories} == set(robustness.KINDS)
     spaces, designs, values, labels = map(set, zip(*(h.parts for h in histories), strict=True))
-    assert spaces == set(robustness.SPACES)
-    assert designs == {*robustness.DESIGNS, "nearly all"}
-    assert (values, labels) == (set(robustness.VALUES), set(robustness.LABELS))
+    assert spaces == set(odd_histories.SPACES)
+    assert designs == {*odd_histories.DESIGNS, "nearly all"}
+    assert (values, labels) == (set(odd_histories.VALUES), set(odd_histories.LABELS))
     sizes = [len(h.space.parameters) for h in histories]
     assert (min(sizes), max(sizes)) == (1, 30)
     assert {t.outcome for h in histories for t in h.trials} == set(Outcome)
     assert all(1 <= len(h.trials) <= 200 for h in histories)
 
 
+def test_several_outputs_are_of_all_kinds() -> None:
+    histories = [robustness.several(number) for number in range(20 * len(robustness.KINDS))]
+    outputs = [h.outputs for h in histories]
+    assert {len(o.objectives) for o in outputs} == {1, 2, 3, 4, 5}
+    assert {len(o.limits) for o in outputs} == set(range(7))
+    assert {len(o.recorded) for o in outputs} == {0, 1, 2}
+    objectives = [objective for o in outputs for objective in o.objectives]
+    assert {o.direction for o in objectives} == {"minimize", "maximize", None}
+    assert {o.reference is None for o in objectives} == {True, False}
+    bounds = {(b.lower is None, b.upper is None) for o in outputs for b in o.limits}
+    assert bounds == {(True, False), (False, True), (False, False)}
+    assert {h.risk is None for h in histories} == {True, False}
+    trials = [(t, h.outputs) for h in histories for t in h.trials]
+    # Failures with and without measured values and reasons, and partial values.
+    failed = [t for t, _ in trials if t.outcome is Outcome.FAILED]
+    is_measured = [any(v is not None for v in t.values.values()) for t in failed]
+    told = {(m, t.reason is None) for m, t in zip(is_measured, failed, strict=True)}
+    assert told == {(True, True), (True, False), (False, True), (False, False)}
+    worked = [(t, o) for t, o in trials if t.outcome is Outcome.OK]
+    assert {None in t.values.values() for t, _ in worked} == {True, False}
+    assert {o.are_kept(t.values) for t, o in worked} == {True, False}
+
+
 @pytest.mark.parametrize("method", CHEAP)
 def test_nothing_goes_wrong(method: str) -> None:
     for number in range(N):
         given = robustness.history(number)
+        problems, seconds = robustness.examine(given, method)
+        assert not problems
+        assert len(seconds) == sum(given.asks)
+
+
+@pytest.mark.parametrize("method", ["edge", "sobol"])
+def test_nothing_goes_wrong_with_several_outputs(method: str) -> None:
+    for number in range(2 * len(robustness.KINDS)):
+        given = robustness.several(number)
         problems, seconds = robustness.examine(given, method)
         assert not problems
         assert len(seconds) == sum(given.asks)
@@ -61,7 +107,8 @@ def test_every_method_answers(method: str) -> None:
 # -- what goes wrong is seen -------------------------------------------------------------------
 
 GRID = Space([Integer("a", 0, 2)])
-TRIED = [Trial(0, {"a": 1}, Outcome.FAILED)]
+TRIED = [Trial(0, {"a": 1}, Result.failed())]
+MEASURED = [Trial(0, {"a": 1}, Result.failed(measured={"b": 1.0}))]
 
 
 def whats(asked: list[Trial], space: Space = GRID, taken: list[Trial] = TRIED) -> list[str]:
@@ -73,7 +120,8 @@ def asked(a: object, **changes: object) -> Trial:
 
 
 def test_a_sound_answer_is_no_problem() -> None:
-    assert whats([asked(0, believed=Prediction(1.0, 0.5, 0.5, (0.2, 0.9))), asked(2)]) == []
+    believed = Prediction({"b": Estimate(1.0, 0.5)}, 0.5, (0.2, 0.9))
+    assert whats([asked(0, believed=believed), asked(2)], taken=MEASURED) == []
 
 
 @pytest.mark.parametrize("value", [3, -1, 0.5, float("nan"), 2.0, True, "0"])
@@ -90,7 +138,7 @@ def test_a_repeat_is_seen_unless_nothing_else_is_left() -> None:
     assert whats([asked(1)]) == ["repeated"]
     assert whats([asked(0), asked(0)]) == ["repeated"]
     assert whats([asked(0), asked(2), asked(1, note=EXHAUSTED)]) == []
-    lost = [replace(TRIED[0], outcome=Outcome.LOST)]
+    lost = [replace(TRIED[0], result=Result.lost())]
     assert whats([asked(1)], taken=lost) == []
 
 
@@ -101,7 +149,7 @@ def test_a_space_called_exhausted_has_to_be() -> None:
 
 def test_nearly_the_same_is_a_repeat() -> None:
     space = Space([Real("a", 0, 10)])
-    taken = [Trial(0, {"a": 1.0}, Outcome.FAILED)]
+    taken = [Trial(0, {"a": 1.0}, Result.failed())]
     assert whats([asked(1.0 + 1e-7)], space, taken) == ["repeated"]
     assert whats([asked(1.001)], space, taken) == []
 
@@ -109,15 +157,19 @@ def test_nearly_the_same_is_a_repeat() -> None:
 @pytest.mark.parametrize(
     "believed",
     [
-        Prediction(np.nan, 1.0, 0.5, (0.0, 1.0)),
-        Prediction(1.0, np.inf, 0.5, (0.0, 1.0)),
-        Prediction(None, None, 1.5, (0.0, 1.0)),
-        Prediction(None, None, 0.5, (0.7, 0.3)),
-        Prediction(None, None, np.nan, (0.0, 1.0)),
+        Prediction({"b": Estimate(np.nan, 1.0)}, 0.5, (0.0, 1.0)),
+        Prediction({"b": Estimate(1.0, np.inf)}, 0.5, (0.0, 1.0)),
+        Prediction({"b": Estimate(1.0, -1.0)}, 0.5, (0.0, 1.0)),
+        Prediction({"b": Estimate(1.0, 1.0)}, 1.5, (0.0, 1.0)),
+        Prediction({"b": Estimate(1.0, 1.0)}, 0.5, (0.7, 0.3)),
+        Prediction({"b": Estimate(1.0, 1.0)}, np.nan, (0.0, 1.0)),
+        Prediction({}, 0.5, (0.0, 1.0)),
+        Prediction({"c": Estimate(1.0, 1.0)}, 0.5, (0.0, 1.0)),
     ],
 )
-def test_beliefs_have_to_be_numbers(believed: Prediction) -> None:
-    assert whats([asked(0, believed=believed)]) == ["unsound"]
+def test_beliefs_have_to_be_numbers_for_what_was_measured(believed: Prediction) -> None:
+    assert whats([asked(0, believed=believed)], taken=MEASURED) == ["unsound"]
+    assert whats([asked(0, believed=Prediction({}, 0.5, (0.0, 1.0)))]) == []
 
 
 def test_warnings_errors_and_endless_asks_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,22 +240,22 @@ def test_a_second_start_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         robustness, "work", lambda task, source: (left.append(task), plain_work(task, source))[1]
     )
     assert run(tmp_path)["methods"]["svm-cbo"]["histories"] == 6
-    assert done == [("sobol", 0, 3), ("svm-cbo", 0, 3), ("sobol", 3, 6)]
-    assert left == [("svm-cbo", 3, 6)]
+    assert [task[1:] for task in done] == [("sobol", 0, 3), ("svm-cbo", 0, 3), ("sobol", 3, 6)]
+    assert left == [("one", "svm-cbo", 3, 6)]
 
 
 def test_other_code_starts_anew(tmp_path: Path) -> None:
     journal = tmp_path / "r.jsonl"
-    line = robustness.work(("sobol", 0, 1), "old")
+    line = robustness.work(("one", "sobol", 0, 1), "old")
     robustness.append_line(journal, line)
-    assert list(robustness.read_journal(journal, "old")) == [("sobol", 0, 1)]
+    assert list(robustness.read_journal(journal, "old")) == [("one", "sobol", 0, 1)]
     assert robustness.read_journal(journal, "new") == {}
 
 
 def test_many_problems_of_one_kind_are_told_by_examples() -> None:
     problem = {"what": "warnings", "method": "edge", "number": 1, "kind": "mixed", "message": "!"}
     line = {"problems": [problem] * 50, "seconds": [0.1]}
-    result = robustness.summary({("edge", 0, 50): line})
+    result = robustness.summary({("one", "edge", 0, 50): line})
     assert result["methods"]["edge"]["warnings"] == 50
     assert len(result["problems"]) == robustness.MAX_EXAMPLES
 
@@ -212,3 +264,6 @@ def test_one_history_in_detail(capsys: pytest.CaptureFixture[str]) -> None:
     robustness.show(3, ["sobol"])
     said = capsys.readouterr().out
     assert "history 3, degenerate" in said and "sobol: " in said
+    robustness.show(3, ["edge"], "several")
+    said = capsys.readouterr().out
+    assert "history 3, degenerate" in said and "Limit(name=" in said and "edge: " in said

@@ -11,9 +11,9 @@ from bench.sample import make_record, make_run
 
 import becbo.bench.run
 from becbo import InvalidInput, Optimizer, Trial
-from becbo.bench.plan import N_INITIAL
+from becbo.bench.plan import N_INITIAL, make_proposer
 from becbo.bench.records import Record, missing, read, write
-from becbo.bench.run import _proposer, attempt, execute, fan_out, initial_design, seconds_left
+from becbo.bench.run import attempt, execute, fan_out, initial_design, seconds_left
 from becbo.problems import get
 
 
@@ -21,19 +21,19 @@ def test_reasons_are_told_only_when_asked_for(monkeypatch: pytest.MonkeyPatch) -
     said: list[str | bool | None] = []
 
     class Spied(Optimizer):
-        def add(self, params: Any, value: float | None = None, failed: bool | str = False) -> Trial:
+        def add(self, params: Any, value: Any = None, failed: Any = False, **more: Any) -> Trial:
             said.append(failed)
-            return super().add(params, value, failed)
+            return super().add(params, value, failed, **more)
 
-        def fail(self, trial: Trial | int, reason: str | None = None) -> Trial:
+        def fail(self, trial: Trial | int, reason: str | None = None, *more: Any) -> Trial:
             said.append(reason)
-            return super().fail(trial, reason)
+            return super().fail(trial, reason, *more)
 
     monkeypatch.setattr(becbo.bench.run, "Optimizer", Spied)
     run = make_run("welded_beam", "edge", budget=15)
     execute(run)
     assert not any(isinstance(reason, str) for reason in said)
-    names = {f"violated: {name}" for name in get("welded_beam").constraints}
+    names = set(get("welded_beam").constraints)
     said.clear()
     execute(run, told="first")
     assert {reason for reason in said if reason} <= names and any(said)
@@ -105,9 +105,9 @@ def test_a_budget_may_end_in_the_initial_design(budget: int) -> None:
 
 def test_options_and_budget_reach_the_method() -> None:
     run = make_run(label="few", method="be-cbo", options={"n_networks": 2})
-    assert _proposer(run).classifier.n_networks == 2
-    assert _proposer(make_run(label="svm-cbo", budget=50)).budget == 50
-    assert _proposer(make_run(label="svm-cbo", budget=5)).budget == N_INITIAL
+    assert make_proposer(run).classifier.settings.n_networks == 2
+    assert make_proposer(make_run(label="svm-cbo"), budget=50).budget == 50
+    assert make_proposer(make_run(label="svm-cbo"), budget=5).budget == N_INITIAL
 
 
 def test_an_error_becomes_the_record_of_its_run() -> None:

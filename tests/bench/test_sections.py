@@ -42,10 +42,10 @@ def test_seeds_that_all_methods_have() -> None:
 
 
 def test_own_problems_have_a_section_of_their_own() -> None:
-    (section,) = sections([record("ackley_2d", "sobol"), record("ackley_2d", "cei")])
+    (section,) = sections([record("ackley_scbo_3d", "sobol"), record("ackley_scbo_3d", "cei")])
     assert (section.name, section.problems, section.reference) == (
         "others",
-        ("ackley_2d",),
+        ("ackley_scbo_3d",),
         "sobol",
     )
 

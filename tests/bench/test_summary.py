@@ -48,11 +48,12 @@ def test_regret_curve_of_a_record() -> None:
 
 
 def test_failures_and_first_success() -> None:
-    y = np.array([NAN, NAN, 1.0, NAN, 2.0, 3.0])
-    assert summary.failure_share(y, n_initial=2) == 0.25
-    assert np.isnan(summary.failure_share(y, n_initial=6))
-    assert summary.first_feasible(y) == 3
-    assert summary.first_feasible(y[:2]) == INF
+    record = make_record(make_run(), [None, None, 1.0, None, 2.0, 3.0])
+    found = summary.feasible(record)
+    assert summary.failure_share(found, n_initial=2) == 0.25
+    assert np.isnan(summary.failure_share(found, n_initial=6))
+    assert summary.first_feasible(found) == 3
+    assert summary.first_feasible(found[:2]) == INF
 
 
 def test_curves_of_different_lengths() -> None:

@@ -23,8 +23,8 @@ def test_rows_hold_the_numbers() -> None:
     (row,) = rows(records, [50, 100])
     assert row.seeds == (0, 1)
     np.testing.assert_allclose(row.regret, [[-1, np.nan], [-2, np.nan]])
-    assert (row.failed, row.first_feasible, row.seconds) == (0.0, 2.0, 0.25)
-    assert row.best[0] > row.best[1] > row.optimum
+    assert (row.infeasible, row.first_feasible, row.seconds) == (0.0, 2.0, 0.25)
+    assert row.best[0] > row.best[1] > row.known
 
 
 def test_checkpoints_go_as_far_as_the_runs() -> None:

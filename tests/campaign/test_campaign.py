@@ -12,21 +12,25 @@ import optuna
 import pytest
 from coating import COATING, DESIGN, new_campaign, used_campaign
 
-import becbo.optuna.sampler
+import becbo.optuna.proposal
 from becbo import InvalidInput, Optimizer, Outcome, Trial
-from becbo.campaign.campaign import Campaign, Conflict, campaigns
+from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import describe, read_description
-from becbo.campaign.files import Cell
+from becbo.campaign.errors import Conflict
+from becbo.campaign.formatting import result_text
 from becbo.campaign.runs import REPEAT
-from becbo.campaign.tables import table
+from becbo.campaign.store import campaign_names
 from becbo.optuna import open_storage
 from becbo.optuna.outcomes import MAX_RETRIES
+from becbo.tables import import_cells
+from becbo.tables.files import Cell
+from becbo.tables.writing import table_cells
 
 OTHER = {**DESIGN, "layers": 5}
 
 
 def results(campaign: Campaign) -> list[str]:
-    return [str(run.result) for run in campaign.runs]
+    return [result_text(run.result) for run in campaign.runs]
 
 
 def learned(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, float | None]]:
@@ -34,12 +38,12 @@ def learned(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> list[tuple[i
     seen: list[Trial] = []
 
     class Spy(Optimizer):
-        def __init__(self, *args: Any) -> None:
-            seen[:] = args[7]
-            super().__init__(*args)
+        def __init__(self, *args: Any, trials: Sequence[Trial], **settings: Any) -> None:
+            seen[:] = trials
+            super().__init__(*args, trials=trials, **settings)
 
     with monkeypatch.context() as patched:
-        patched.setattr(becbo.optuna.sampler, "Optimizer", Spy)
+        patched.setattr(becbo.optuna.proposal, "Optimizer", Spy)
         campaign.suggest()
     answered = [t for t in seen if t.outcome in (Outcome.OK, Outcome.FAILED)]
     return [(t.params["layers"], t.value) for t in answered]
@@ -50,13 +54,13 @@ def test_create_and_open(tmp_path: Path) -> None:
     created = Campaign.create(COATING, where)
     assert created.description == describe(COATING)
     Campaign.create({**COATING, "name": "another"}, where)
-    assert campaigns(where) == ["another", "coating"]
+    assert campaign_names(where) == ["another", "coating"]
     assert Campaign.open(where, "coating").description == created.description
     with pytest.raises(InvalidInput, match="several campaigns: another, coating; name one"):
         Campaign.open(where)
     with pytest.raises(InvalidInput, match="no campaign 'third'; it has another, coating"):
         Campaign.open(where, "third")
-    with pytest.raises(InvalidInput, match="has 'coating' already; choose another name"):
+    with pytest.raises(InvalidInput, match="already has 'coating'; choose another name"):
         Campaign.create(COATING, where)
     summary = optuna.load_study(study_name="coating", storage=open_storage(where))
     assert (summary.direction.name, summary.metric_names) == ("MAXIMIZE", ["hardness [HV]"])
@@ -77,9 +81,9 @@ def test_create_from_a_file_a_dict_or_a_description(tmp_path: Path) -> None:
 
 
 def test_open_creates_nothing(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="no file .*; make a campaign with `becbo new`"):
+    with pytest.raises(InvalidInput, match="no file .*; create a campaign first"):
         Campaign.open(tmp_path / "becbo.db")
-    assert campaigns(tmp_path / "becbo.db") == []
+    assert campaign_names(tmp_path / "becbo.db") == []
     assert list(tmp_path.iterdir()) == []
 
 
@@ -100,9 +104,9 @@ def test_what_a_killed_create_left_is_no_obstacle(
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(optuna.Study, "set_user_attr", _interrupt)
         Campaign.create(other, campaign.where)
-    assert campaigns(campaign.where) == ["coating"]
+    assert campaign_names(campaign.where) == ["coating"]
     assert Campaign.create(other, campaign.where).name == "other"
-    assert campaigns(campaign.where) == ["coating", "other"]
+    assert campaign_names(campaign.where) == ["coating", "other"]
 
 
 def _interrupt(*args: object) -> None:
@@ -114,7 +118,7 @@ def test_somebody_elses_study_is_left_alone(tmp_path: Path) -> None:
     storage = open_storage(campaign.where)
     study = optuna.create_study(study_name="theirs", storage=storage, direction="maximize")
     study.optimize(lambda trial: trial.suggest_float("x", 0, 1), 1)
-    with pytest.raises(InvalidInput, match="has 'theirs' already"):
+    with pytest.raises(InvalidInput, match="already has 'theirs'"):
         Campaign.create({**COATING, "name": "theirs"}, campaign.where)
     with pytest.raises(InvalidInput, match="no campaign 'theirs'"):
         Campaign.open(campaign.where, "theirs")
@@ -187,9 +191,16 @@ def test_correct_keeps_history(tmp_path: Path) -> None:
     campaign = used_campaign(tmp_path)
     campaign.record(0, 610, note="first try")
     run = campaign.correct(0, failed="peeled off")
-    assert (run.number, str(run.result), run.note) == (0, "failed (peeled off)", "first try")
+    assert (run.number, result_text(run.result), run.note) == (
+        0,
+        "failed (peeled off)",
+        "first try",
+    )
     run = campaign.correct(0, 611, note="second look")
-    assert [str(version.result) for version in run.history] == ["610", "failed (peeled off)"]
+    assert [result_text(version.result) for version in run.history] == [
+        "610",
+        "failed (peeled off)",
+    ]
     assert all(version.written is not None for version in run.history)
     assert (run.value, run.note, len(campaign.runs)) == (611.0, "second look", 3)
     assert campaign.status.n_done == 3
@@ -217,16 +228,16 @@ def test_undo(tmp_path: Path) -> None:
     assert campaign.undo(0).value == 620.0
     assert campaign.undo(0).value == 630.0  # undone
     added = campaign.undo(1)
-    assert str(added.result) == "lost (taken back)"
+    assert result_text(added.result) == "lost (taken back)"
     assert campaign.undo(1).value == 600.0
     number = campaign.suggest()[0].number
-    with pytest.raises(InvalidInput, match=f"run {number} has no entry to take back"):
+    with pytest.raises(InvalidInput, match=f"run {number} has no entry to undo"):
         campaign.undo(number)
 
 
 def undone(campaign: Campaign) -> list[str]:
     """What the runs are after `undo_last` took back what was written about them."""
-    return [f"{run.number}: {run.result}" for run in campaign.undo_last()]
+    return [f"{run.number}: {result_text(run.result)}" for run in campaign.undo_last()]
 
 
 def test_undo_walks_back_through_the_entries(tmp_path: Path) -> None:
@@ -243,9 +254,11 @@ def test_undo_walks_back_through_the_entries(tmp_path: Path) -> None:
         ["2: lost (taken back)"],
         ["1: lost (taken back)"],
     ]
-    with pytest.raises(InvalidInput, match="nothing has been recorded yet, or everything was tak"):
+    with pytest.raises(
+        InvalidInput, match="nothing has been recorded yet, or every entry was undone"
+    ):
         campaign.undo_last()
-    assert [str(version.result) for version in campaign.run(0).history] == [
+    assert [result_text(version.result) for version in campaign.run(0).history] == [
         *("610", "failed", "612", "failed", "610")
     ]
     campaign.record(0, 613)  # and on it goes
@@ -269,12 +282,12 @@ def test_undo_walks_on_from_what_was_brought_back(tmp_path: Path) -> None:
 
 def test_undo_takes_an_import_back_as_a_whole(tmp_path: Path) -> None:
     campaign = used_campaign(tmp_path)
-    sheet = table(campaign.description, campaign.runs)
+    sheet = table_cells(campaign.description, campaign.runs)
     row = sheet[2]
     sheet[1][4:6] = [610, None]  # recorded
     row[7] = "hazy"  # filled in
     sheet.append([None, *row[1:4], 650, *[None] * 5])  # added
-    campaign.import_cells(sheet)
+    import_cells(campaign, sheet)
     campaign.record(campaign.suggest()[0].number, 5)
     campaign.correct(1, 605)
     assert [len(campaign.undo_last()) for _ in range(2)] == [1, 1]
@@ -283,7 +296,7 @@ def test_undo_takes_an_import_back_as_a_whole(tmp_path: Path) -> None:
     said = ["pending", "600", "failed (cracked)", "lost (taken back)", "pending"]
     assert results(campaign) == said
     assert undone(campaign) == ["2: lost (taken back)"]
-    again = campaign.import_cells(sheet)
+    again = import_cells(campaign, sheet)
     assert ([run.number for run in again.recorded], again.added) == ([0, 2, 4], [])
     assert [run.number for run in campaign.undo_last()] == [0, 1, 2, 4]
 
@@ -302,7 +315,7 @@ def test_an_import_that_was_killed_leaves_no_mark(
     sheet += [[*run.params.values(), 600] for run in pending]
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(optuna.Study, "tell", killed)
-        campaign.import_cells(sheet)
+        import_cells(campaign, sheet)
     campaign.record(1, 611)
     assert [undone(campaign) for _ in range(2)] == [["1: pending"], ["0: pending"]]
 
@@ -311,7 +324,7 @@ def test_a_withdrawn_suggestion_is_as_if_it_had_not_been_made(tmp_path: Path) ->
     campaign = used_campaign(tmp_path)
     number = campaign.suggest()[0].number
     withdrawn = campaign.withdraw(number)
-    assert str(withdrawn.result) == "lost (withdrawn)"
+    assert result_text(withdrawn.result) == "lost (withdrawn)"
     again = campaign.suggest()[0]
     assert (again.params, again.repeats) == (withdrawn.params, ())  # the models have not changed
     with pytest.raises(Conflict, match="is recorded already: lost"):
@@ -366,7 +379,7 @@ def test_entries_that_cannot_be(tmp_path: Path, entry: dict[str, Any], words: st
 def test_wrong_runs(tmp_path: Path) -> None:
     campaign = used_campaign(tmp_path)
     before = campaign.runs
-    with pytest.raises(InvalidInput, match="there is no run 7; `becbo status --all` lists them"):
+    with pytest.raises(InvalidInput, match="there is no run 7 in coating"):
         campaign.record(7, 1)
     with pytest.raises(Conflict, match="run 1 is recorded already: 600; correct it instead"):
         campaign.record(1, 1)
@@ -411,7 +424,8 @@ def test_a_run_that_the_dashboard_has_ended(
 RECORDER = """
     import sys, time
     from pathlib import Path
-    from becbo.campaign.campaign import Campaign, Conflict
+    from becbo.campaign.campaign import Campaign
+    from becbo.campaign.errors import Conflict
     campaign = Campaign.open("becbo.db")
     Path(f"ready{sys.argv[1]}").touch()
     while not Path("go").exists():

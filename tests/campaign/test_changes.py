@@ -37,7 +37,7 @@ def test_ranges_steps_budget_and_constraints_change(tmp_path: Path) -> None:
     different = campaign.change(wider)
     assert "parameters temperature high: 500 -> 900" in different
     assert any(line.endswith("-> 99") and line.startswith("budget") for line in different)
-    assert "constraints: not said -> temperature >= 600" in different
+    assert "constraints: not set -> temperature >= 600" in different
     assert elsewhere.description == describe(wider)
     assert [run.number for run in elsewhere.runs] == [0, asked.number]
     elsewhere.record(asked.number, 710)
@@ -56,17 +56,21 @@ def test_a_step_may_come(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "to", "named"),
     [
-        (("name",), "b", "the name is 'b', not 'coating'; begin a new campaign"),
-        (("objective", "direction"), "minimize", "minimize is another aim; begin a new"),
-        (("parameters", "speed"), {"low": 0, "high": 1}, "speed came or went; begin a new"),
-        (("parameters", "layers"), None, "layers came or went"),
+        (("name",), "b", "the name is 'b', not 'coating'; create a new campaign"),
+        (("objective", "direction"), "minimize", "minimize is another objective; create a new"),
+        (
+            ("parameters", "speed"),
+            {"low": 0, "high": 1},
+            "speed were added or removed; create a new",
+        ),
+        (("parameters", "layers"), None, "layers were added or removed"),
         (("parameters", "layers"), {"low": 1, "high": 6}, "'layers': choices, whole numbers and"),
         (("parameters", "temperature", "log"), True, "'temperature': choices, whole numbers and"),
         (("parameters", "gas", "choices"), ["argon", "neon"], "'gas': choices, whole numbers"),
         (
             ("parameters", "temperature", "low"),
             DESIGN["temperature"] + 1,
-            "run 0 would not be a run of this campaign any more: temperature = .* add a constraint",
+            "run 0 would no longer be valid: temperature = .* add a constraint",
         ),
     ],
 )

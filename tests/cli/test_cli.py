@@ -12,7 +12,8 @@ import pytest
 from commands import Done
 
 from becbo import METHODS
-from becbo.campaign.campaign import Campaign, campaigns
+from becbo.campaign.campaign import Campaign
+from becbo.campaign.store import campaign_names
 from becbo.cli.demo import SNIPPET
 from becbo.problems import PROBLEMS, get
 
@@ -66,7 +67,7 @@ def test_demo_reports_and_writes_its_files(becbo: Callable[..., Done], tmp_path:
     check_runs(tmp_path / "a/b/runs.csv")
     again = becbo("demo", "--evaluations", "2", "--out", "a/b")
     assert again.code == 0, again.err
-    assert campaigns(tmp_path / "a/b/becbo.db") == ["welded_beam", "welded_beam 2"]
+    assert campaign_names(tmp_path / "a/b/becbo.db") == ["welded_beam", "welded_beam 2"]
 
 
 def check_runs(path: Path) -> None:

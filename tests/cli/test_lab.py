@@ -15,15 +15,16 @@ from coating import COATING, DESIGN, new_campaign, used_campaign
 from commands import Done
 
 from becbo import Outcome
-from becbo.campaign.campaign import FILE, Campaign
+from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import describe, read_description
-from becbo.cli import lab
+from becbo.campaign.store import FILE
+from becbo.cli import options
 
 Becbo = Callable[..., Done]
 EXAMPLE = Path(__file__).parents[2] / "examples/coating.yaml"
 COMMANDS = ("new", "change", "suggest", "record", "correct", "undo", "withdraw", "add", "import",
             "export", "status")  # fmt: skip
-RUN = {"number", "params", "outcome", "value", "reason", "note", "origin", "believed",
+RUN = {"number", "version", "params", "outcome", "values", "reason", "note", "origin", "believed",
        "suggested", "recorded", "history"}  # fmt: skip
 ANSWERS = """\
 steel coating
@@ -147,21 +148,21 @@ def test_nothing_yet(becbo: Becbo, tmp_path: Path) -> None:
         "coating: hardness [HV], as large as possible\n0 of 20 done: 0 worked, 0 failed\n"
     )
     document = said_json(becbo("status", "--json"))
-    assert (document["best"], document["pending"], document["left"]) == (None, [], 20)
+    assert (document["best"], document["pending"], document["n_left"]) == (None, [], 20)
 
 
 def test_json(becbo: Becbo, tmp_path: Path) -> None:
     used_campaign(tmp_path)
     status = said_json(becbo("status", "--json"))
-    assert set(status) == {"campaign", "objective", "budget", "left", "counts", "best", "pending",
-                           "reasons"}  # fmt: skip
+    assert set(status) == {"name", "objective", "budget", "n_done", "n_left", "counts", "best",
+                           "pending", "reasons"}  # fmt: skip
     assert status["counts"] == {"pending": 1, "ok": 1, "failed": 1, "lost": 0}
     assert status["objective"] == {"name": "hardness", "unit": "HV", "direction": "maximize"}
-    assert (status["left"], status["reasons"]) == (18, {"cracked": 1})
+    assert (status["n_left"], status["reasons"]) == (18, {"cracked": 1})
     assert set(status["best"]) == set(status["pending"][0]) == RUN
     suggested = said_json(becbo("suggest", "-n", "2", "--json"))
-    assert [run["number"] for run in suggested["runs"]] == [3, 4]
-    assert set(suggested) == {"runs"} and set(suggested["runs"][0]) == RUN
+    assert [run["number"] for run in suggested] == [3, 4]
+    assert set(suggested[0]) == RUN
     for arguments, value, outcome in (
         (["record", "0", "-0.5"], -0.5, "ok"),
         (["correct", "0", "--failed"], None, "failed"),
@@ -169,16 +170,19 @@ def test_json(becbo: Becbo, tmp_path: Path) -> None:
         (["add", "temperature=150", "layers=1", "gas=argon", "7"], 7.0, "ok"),
     ):
         run = said_json(becbo(*arguments, "--json"))
-        assert set(run) == RUN and (run["value"], run["outcome"]) == (value, outcome)
+        assert set(run) == RUN and (run["values"].get("hardness"), run["outcome"]) == (
+            value,
+            outcome,
+        )
     assert set(run["params"]) == {"temperature", "layers", "gas"}
     (tmp_path / "a.csv").write_text("temperature,layers,gas,hardness\n150,1,argon,7\n160,1,argon,")
     imported = said_json(becbo("import", "a.csv", "--json"))
     added = [len(optuna_trials(tmp_path)) - 1]
     nothing: dict[str, Any] = {"recorded": [], "corrected": [], "differing": [], "noted": []}
-    assert imported == {"added": added, "blank": added, "known": 1, "pending": 0, **nothing}
+    assert imported == {"added": added, "blank": added, "n_known": 1, "n_pending": 0, **nothing}
     assert len(said_json(becbo("status", "--all", "--json"))["runs"]) == 7
     undone = said_json(becbo("undo", "--json"))
-    assert set(undone) == {"runs"} and [run["number"] for run in undone["runs"]] == added
+    assert [run["number"] for run in undone] == added
 
 
 def optuna_trials(folder: Path) -> list[Any]:
@@ -190,7 +194,7 @@ def test_where_the_campaign_is(
 ) -> None:
     (tmp_path / "my lab").mkdir()
     used_campaign(tmp_path / "my lab")
-    assert lab.FILE == FILE
+    assert options.FILE == FILE
     where = "my lab/becbo.db"
     done = becbo("suggest", "-f", where, "-c", "coating")
     assert "becbo record 3 VALUE -f 'my lab/becbo.db' -c coating" in done.out
@@ -245,7 +249,7 @@ def test_questions_are_asked_again(
     for words in (
         "has a campaign 'coating' already",
         "there is a taken.yaml already",
-        "may not have [ ]",
+        "must not contain [ ]",
         "name: give a name",
         "'note' is a column of every table",
         "'up': answer s or l",
@@ -253,12 +257,12 @@ def test_questions_are_asked_again(
         "'hardness' is a parameter and the objective too",
         "'x': answer n or w or c",
         "low 500.0 must be below high 100.0",
-        "'1,500' is not clear; write 1500 or 1.500",
+        "'1,500' is ambiguous; write 1500 or 1.500",
         "'temperature' is there already",
         "needs at least two choices",
-        "'gas' is not one of the parameters with numbers",
+        "'gas' is not one of the numeric parameters",
         "'many' is not a number",
-        "budget: 0 must be a whole number",
+        "budget 0 must be a whole number",
         "'2.5' is not a whole number",
     ):
         assert words in done.out, words
@@ -360,7 +364,7 @@ def test_an_import_says_what_it_did(becbo: Becbo, tmp_path: Path) -> None:
         "filled in the reason or note of 1 run: 2",
         "1 row known already",
         "1 row without a result, still pending; write failed where it failed",
-        "The table has another reason or note for run 1; what was here stays.",
+        "The table has another reason or note for run 1; the recorded one was kept.",
         """To change it: becbo correct 1 600.0 --note 'by Ann'"'"'s oven' -c coating""",
         "If what is empty has not failed, take the import back: becbo undo -c coating",
     ]
@@ -457,7 +461,7 @@ def test_completion(tmp_path: Path) -> None:
 # Arguments -> what the message says. Beforehand: run 0 is pending, run 1 is 600, run 2 failed.
 ADD = ["temperature=300", "layers=2", "gas=argon"]
 BAD_COMMANDS: list[tuple[list[str], str]] = [
-    (["record", "99", "1"], "there is no run 99; `becbo status --all` lists them"),
+    (["record", "99", "1"], "there is no run 99 in coating; `becbo status --all` lists all runs"),
     (["record", "-1", "1"], "there is no run -1"),
     (["record", "x", "1"], "'x' is not the number of a run; `becbo status --all` lists them"),
     (["record"], "(?i)Missing argument 'number'"),
@@ -467,7 +471,7 @@ BAD_COMMANDS: list[tuple[list[str], str]] = [
     (["record", "0", "good"], "VALUE = 'good' is not a number; use --failed if"),
     (["record", "0", "nan"], "VALUE = 'nan' is not a finite number; use --failed if"),
     (["record", "0", "-inf"], "VALUE = '-inf' is not a finite number"),
-    (["record", "0", "1,500"], "VALUE = '1,500' is not clear; write 1500 or 1.500; use --failed"),
+    (["record", "0", "1,500"], "VALUE = '1,500' is ambiguous; write 1500 or 1.500; use --failed"),
     (["record", "0", "540 HV"], "VALUE = '540 HV' is not a number; leave the unit out; use"),
     (["record", "0", "1", "2"], r"unexpected extra argument.* \(2\)"),
     (["record", "0", "1", "--reason", "hot"], "--reason 'hot' goes with --failed or --lost"),
@@ -475,7 +479,7 @@ BAD_COMMANDS: list[tuple[list[str], str]] = [
     (["record", "1", "5"], "run 1 is recorded already: 600; correct it instead"),
     (["correct", "0", "5"], "run 0 has no entry to correct; record it"),
     (["correct", "1"], "got no result"),
-    (["undo", "0"], "run 0 has no entry to take back"),
+    (["undo", "0"], "run 0 has no entry to undo"),
     (["undo", "99"], "there is no run 99"),
     (["add"], "Missing argument"),
     (["add", *ADD[:2], "5"], "gas is missing: add gas=VALUE"),
@@ -490,7 +494,10 @@ BAD_COMMANDS: list[tuple[list[str], str]] = [
     (["suggest", "-n", "0"], "Invalid value for '-n': Input should be greater than or equal to 1"),
     (["suggest", "-n", "two"], "Invalid value for '-n'"),
     (["status", "-c", "nope"], "has no campaign 'nope'; it has coating"),
-    (["status", "-f", "missing.db"], "there is no file missing.db; make a campaign with `becbo"),
+    (
+        ["status", "-f", "missing.db"],
+        "there is no file missing.db; create a campaign first: `becbo new`",
+    ),
     (["status", "-f", "notes.txt"], "notes.txt: a file name must end in .db, .sqlite"),
     (["status", "-f", "broken.db"], "cannot open .*broken.db: file is not a database"),
     (["status", "-f", "oracle://x"], "use postgresql:// or mysql://"),
@@ -501,7 +508,7 @@ BAD_COMMANDS: list[tuple[list[str], str]] = [
     (["import", "notes.txt"], "notes.txt: a table must be a .csv or .xlsx file"),
     (["new", "missing.yaml"], "cannot read missing.yaml: No such file or directory"),
     (["new", "notes.txt"], "notes.txt: a description must be a .yaml, .yml, .toml, .json file"),
-    (["new", "again.json"], "becbo.db has 'coating' already; choose another name"),
+    (["new", "again.json"], "becbo.db already has 'coating'; choose another name"),
     (["new", "other.json", "-f", "no/becbo.db"], "there is no folder no for becbo.db; make it"),
     (["new", "other.json", "-f", "notes.txt"], "notes.txt: a file name must end in .db"),
 ]
@@ -514,13 +521,13 @@ BAD_DESCRIPTIONS: list[tuple[str, str, str]] = [
     ("a.yaml", "name: a\nparameters: {x: {low: 9, high: 1}}", "low 9.0 must be below high 1.0"),
     ("a.yaml", "name: a\nparameters: {note: {low: 0, high: 1}}", "'note' is a column of every"),
     ("a.yaml", "name: a\nparameters: {x: {low: 0, high: 1}}\nbudged: 4", "unknown 'budged'"),
-    ("a.yaml", "name: a\nparameters: {x: {low: 0, high: 1}}\nbudget: 0", "budget: 0 must be"),
+    ("a.yaml", "name: a\nparameters: {x: {low: 0, high: 1}}\nbudget: 0", "budget 0 must be"),
     ("a.yaml", "name: a\nparameters: {x: {low: 0, high: 1}}\nconstraints: [y <= 1]",
-     "'y' is not one of the parameters with numbers"),
+     "'y' is not one of the numeric parameters"),
     ("a.yaml", "name: a\nparameters: {x: {low: 0, high: 1}}\nconstraints: [x >= 2]",
      "no design that satisfies the known constraints"),
     ("a.yaml", "name: [a", "a.yaml cannot be read: while parsing"),
-    ("a.yaml", "name: a\nname: b", "'name' stands there twice"),
+    ("a.yaml", "name: a\nname: b", "'name' appears twice"),
     ("a.toml", "name = a", "a.toml cannot be read: Invalid value"),
     ("a.json", "{", "a.json cannot be read: Expecting property name"),
 ]  # fmt: skip
@@ -581,5 +588,5 @@ def test_bad_tables(name: str, text: str, words: str, becbo: Becbo, tmp_path: Pa
 def test_several_campaigns(becbo: Becbo, tmp_path: Path) -> None:
     Campaign.create({**COATING, "name": "other"}, new_campaign(tmp_path).where)
     before = everything(tmp_path)
-    words = "becbo.db has several campaigns: coating, other; name one"
+    words = "becbo.db has several campaigns: coating, other; name one of them: --campaign NAME"
     check_refused(becbo("status"), words, tmp_path, before)

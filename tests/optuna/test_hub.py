@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import fields
 from pathlib import Path
 
 import optuna
 import pytest
 
+from becbo import Settings
 from becbo.optuna import BECBOSampler
 
 ROOT = Path(__file__).parents[2]
@@ -65,7 +67,8 @@ def test_the_example_is_python_and_loads_this_package(name: str) -> None:
 
 def test_the_readme_knows_every_option() -> None:
     readme = (PACKAGE / "README.md").read_text(encoding="utf-8")
-    options = BECBOSampler.__init__.__kwdefaults__
+    settings = {field.name: field.default for field in fields(Settings)}
+    options = BECBOSampler.__init__.__kwdefaults__ | settings
     signature = ", ".join(f"{name}={value!r}" for name, value in options.items())
     assert f"BECBOSampler(*, {signature})".replace("'", '"') in readme
     assert [name for name in options if f"  - `{name}`: " not in readme] == []

@@ -14,17 +14,16 @@ from optuna.storages import RDBStorage, RetryHeartbeatStaleTrialCallback
 from optuna.trial import FrozenTrial, TrialState
 
 from becbo import Infeasible, InvalidInput, Outcome
-from becbo.data import kinds
 from becbo.optuna import (
     lost_numbers,
     mark_failed,
     mark_lost,
     marking,
-    outcome,
-    reason,
     requeue_lost,
+    result_of,
 )
 from becbo.optuna.outcomes import MAX_RETRIES, OUTCOME, REASON, REPLACES
+from becbo.reasons import recurring
 
 X = {"x": FloatDistribution(0, 1)}
 
@@ -36,6 +35,11 @@ def study(tmp_path: Path) -> optuna.Study:
 
 def ended(state: TrialState, **kwargs: Any) -> FrozenTrial:
     return optuna.create_trial(state=state, params={"x": 0.5}, distributions=X, **kwargs)
+
+
+def outcomes(study: optuna.Study) -> list[Outcome]:
+    lost = lost_numbers(study)
+    return [result_of(trial, lost).outcome for trial in study.trials]
 
 
 def failed_trial(study: optuna.Study, **user_attrs: Any) -> FrozenTrial:
@@ -55,35 +59,35 @@ def test_marks_are_read_back(study: optuna.Study, mark: Any, expected: Outcome) 
     running = study.trials[0]
     study.tell(trial, state=TrialState.FAIL)
     for stored in (running, study.trials[0]):
-        assert outcome(stored) is expected
-        assert reason(stored) == "it melted"
+        assert result_of(stored).outcome is expected
+        assert result_of(stored).reason == "it melted"
 
 
 @pytest.mark.parametrize("mark", [mark_failed, mark_lost])
 def test_a_reason_is_a_text(study: optuna.Study, mark: Any) -> None:
     trial = study.ask(X)
-    with pytest.raises(InvalidInput, match="separate several reasons by commas"):
+    with pytest.raises(InvalidInput, match="separate reasons by commas"):
         mark(trial, ["hot", "thin"])
     assert not study.trials[0].user_attrs
-    assert reason(failed_trial(study, **{REASON: 5})) == "5"  # by somebody else
+    assert result_of(failed_trial(study, **{REASON: 5})).reason == "5"  # by somebody else
 
 
 def test_a_mark_beats_the_state(study: optuna.Study) -> None:
     trial = study.ask(X)
     mark_failed(trial)
     study.tell(trial, 1e9)  # a penalty, for other samplers
-    assert outcome(study.trials[0]) is Outcome.FAILED
-    assert reason(study.trials[0]) is None
+    assert result_of(study.trials[0]).outcome is Outcome.FAILED
+    assert result_of(study.trials[0]).reason is None
 
 
 def test_lost_beats_a_mark_of_failed(study: optuna.Study) -> None:
     trial = failed_trial(study, **{OUTCOME: "failed"})
-    assert outcome(trial) is Outcome.FAILED
-    assert outcome(trial, lost={trial.number}) is Outcome.LOST
+    assert result_of(trial).outcome is Outcome.FAILED
+    assert result_of(trial, lost={trial.number}).outcome is Outcome.LOST
 
 
 def test_a_mark_nobody_knows_says_nothing() -> None:
-    assert outcome(ended(TrialState.FAIL, user_attrs={OUTCOME: "ok"})) is Outcome.FAILED
+    assert result_of(ended(TrialState.FAIL, user_attrs={OUTCOME: "ok"})).outcome is Outcome.FAILED
 
 
 @pytest.mark.parametrize("mark", [mark_failed, mark_lost])
@@ -108,18 +112,18 @@ def test_a_told_trial_cannot_be_marked(study: optuna.Study, mark: Any) -> None:
     ],
 )
 def test_unmarked_trials(trial: FrozenTrial, expected: Outcome) -> None:
-    assert outcome(trial) is expected
+    assert result_of(trial).outcome is expected
 
 
 def test_pruned_as_one_likes() -> None:
     pruned = ended(TrialState.PRUNED, value=1.0)
-    assert outcome(pruned, pruned="failed") is Outcome.FAILED
-    assert outcome(pruned, pruned="ignore") is Outcome.LOST
+    assert result_of(pruned, pruned="failed").outcome is Outcome.FAILED
+    assert result_of(pruned, pruned="ignore").outcome is Outcome.LOST
 
 
 def test_nan_is_failed(study: optuna.Study) -> None:
     study.optimize(lambda trial: trial.suggest_float("x", 0, 1) * math.nan, n_trials=1)
-    assert outcome(study.trials[0]) is Outcome.FAILED
+    assert result_of(study.trials[0]).outcome is Outcome.FAILED
 
 
 def violating(constraints: dict[str, float], **kwargs: Any) -> FrozenTrial:
@@ -130,8 +134,8 @@ def violating(constraints: dict[str, float], **kwargs: Any) -> FrozenTrial:
     ("trial", "expected"),
     [
         (violating({"hot": 1.0, "thin": 0.0, "long": 0.1}), "hot, long"),
-        (violating({"hot, or worse": 1.0, "a: b; c": 2.0}), "hot_or_worse, a_b_c"),
-        (violating({"0": 1.0, "limit 1": 1.0}), "constraint_0, limit_1"),
+        (violating({"hot, or worse": 1.0, "a: b; c": 2.0}), '"hot, or worse", "a: b; c"'),
+        (violating({"0": 1.0, "limit 1": 1.0}), "constraint_0, limit 1"),
         (violating({"hot": -1.0}), None),
         (violating({"hot": 1.0}, user_attrs={REASON: "it melted"}), "it melted"),
         (violating({"hot": 1.0}, user_attrs={OUTCOME: "failed"}), "hot"),
@@ -139,15 +143,15 @@ def violating(constraints: dict[str, float], **kwargs: Any) -> FrozenTrial:
     ],
 )
 def test_violated_constraints_are_reasons(trial: FrozenTrial, expected: str | None) -> None:
-    assert reason(trial) == expected
+    assert result_of(trial).reason == expected
 
 
 def test_constraints_without_names_are_told_apart() -> None:
-    """`kinds` takes bare numbers for readings, and what was said once without them."""
+    """Bare numbers count as readings, and a reason that was given once counts without them."""
     numbers = [(0,), (1,), (0, 1), (0,), (2,), (3,)]
-    reasons = [reason(violating({str(i): 1.0 for i in broken})) for broken in numbers]
+    results = [result_of(violating({str(i): 1.0 for i in broken})) for broken in numbers]
     expected = [[0 in broken, 1 in broken] for broken in numbers]
-    assert kinds(reasons).tolist() == expected
+    assert recurring([result.reasons for result in results])[1] == expected
 
 
 def test_requeue_offers_the_same_design_without_its_attributes(
@@ -161,7 +165,10 @@ def test_requeue_offers_the_same_design_without_its_attributes(
     assert again.params == lost.params
     assert again.user_attrs == {}
     study.tell(again, 1.0)
-    assert [outcome(t, lost_numbers(study)) for t in study.trials] == [Outcome.LOST, Outcome.OK]
+    assert [result_of(t, lost_numbers(study)).outcome for t in study.trials] == [
+        Outcome.LOST,
+        Outcome.OK,
+    ]
 
 
 def test_requeue_keeps_what_was_fixed_and_not_yet_suggested(study: optuna.Study) -> None:
@@ -260,7 +267,10 @@ def test_requeue_as_the_callback_of_a_heartbeat(tmp_path: Path) -> None:
         connection.exec_driver_sql("UPDATE trial_heartbeats SET heartbeat = '2020-01-01 00:00:00'")
     study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)
     assert [t.params for t in study.trials] == [dead.params, dead.params]
-    assert [outcome(t, lost_numbers(study)) for t in study.trials] == [Outcome.LOST, Outcome.OK]
+    assert [result_of(t, lost_numbers(study)).outcome for t in study.trials] == [
+        Outcome.LOST,
+        Outcome.OK,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -287,8 +297,8 @@ def test_marking(
         study.optimize(objective, n_trials=1)
     except BaseException as raised:
         assert raised is error
-    assert outcome(study.trials[0]) is expected
-    assert reason(study.trials[0]) == why
+    assert result_of(study.trials[0]).outcome is expected
+    assert result_of(study.trials[0]).reason == why
 
 
 @pytest.mark.parametrize("lost", [[ConnectionError], ConnectionError, ("ConnectionError",), (int,)])

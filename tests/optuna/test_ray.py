@@ -14,7 +14,7 @@ from ray import tune  # noqa: E402
 
 from becbo.errors import InvalidInput  # noqa: E402
 from becbo.optuna import BECBOSampler, open_storage  # noqa: E402
-from becbo.optuna.outcomes import lost_numbers, outcome, reason  # noqa: E402
+from becbo.optuna.outcomes import lost_numbers, result_of  # noqa: E402
 from becbo.optuna.ray import FailAwareOptunaSearch, fail_aware  # noqa: E402
 from becbo.trial import Outcome  # noqa: E402
 
@@ -60,17 +60,21 @@ def test_raise_death_and_nan_are_failed_lost_and_failed(cluster, tmp_path: Path)
     tuner.fit()
     study = optuna.load_study(study_name="ray", storage=storage)
     lost = lost_numbers(study)
-    ended = {t.number: (t.params["x"], outcome(t, lost)) for t in study.trials[:4]}
+    ended = {t.number: (t.params["x"], result_of(t, lost).outcome) for t in study.trials[:4]}
     assert ended == {
         0: (0.2, Outcome.FAILED),
         1: (0.3, Outcome.LOST),
         2: (0.4, Outcome.FAILED),
         3: (0.9, Outcome.OK),
     }
-    assert reason(study.trials[0]) == "ValueError: melted"
-    assert reason(study.trials[2]) == "returned nan"
+    assert result_of(study.trials[0]).reason == "ValueError: melted"
+    assert result_of(study.trials[2]).reason == "returned nan"
     repeat = study.trials[4]  # the lost design, which works the second time
-    assert (repeat.params["x"], outcome(repeat, lost), repeat.value) == (0.3, Outcome.OK, 0.3)
+    assert (repeat.params["x"], result_of(repeat, lost).outcome, repeat.value) == (
+        0.3,
+        Outcome.OK,
+        0.3,
+    )
     assert all(t.state.is_finished() for t in study.trials)
 
 

@@ -29,21 +29,26 @@ from optuna.testing.pytest_samplers import (
 )
 from optuna.trial import FrozenTrial, TrialState
 
-import becbo.optuna.sampler
+import becbo.optuna.proposal
 from becbo import (
     Categorical,
     Infeasible,
     InvalidInput,
     LinearConstraint,
+    Objective,
     Optimizer,
     Outcome,
     Real,
+    Settings,
     Space,
 )
-from becbo.optuna import BECBOSampler, ProposalFailed, lost_numbers, mark_lost, marking, outcome
+from becbo.optuna import BECBOSampler, ProposalFailed, lost_numbers, mark_lost, marking, result_of
+from becbo.optuna.beliefs import PROPOSAL
 from becbo.optuna.outcomes import LOST
-from becbo.optuna.sampler import PROPOSAL
+from becbo.optuna.sampler import publish
+from becbo.optuna.spaces import StudySpace
 from becbo.problems import get
+from becbo.proposers.base import Proposer
 
 UNIT = FloatDistribution(0, 1)
 XY: dict[str, BaseDistribution] = {"x": UNIT, "y": UNIT}
@@ -52,7 +57,7 @@ XY: dict[str, BaseDistribution] = {"x": UNIT, "y": UNIT}
 class TestOptunasOwnSuite(BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase):
     @pytest.fixture
     def sampler(self) -> Callable[[], BaseSampler]:
-        return lambda: BECBOSampler(seed=0, n_startup=5)
+        return lambda: BECBOSampler(seed=0, n_initial=5)
 
 
 @pytest.fixture
@@ -70,7 +75,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Optimizer]:
             seen.append(copy.deepcopy(self))
             return super().ask(q)
 
-    monkeypatch.setattr(becbo.optuna.sampler, "Optimizer", Spied)
+    monkeypatch.setattr(becbo.optuna.proposal, "Optimizer", Spied)
     return seen
 
 
@@ -136,20 +141,36 @@ def test_finds_the_edge_where_most_designs_fail() -> None:
 
 def test_maximises_too(asked: list[Optimizer]) -> None:
     study_of(BECBOSampler(), done(1.0, x=0.1, y=0.2), direction="maximize").ask(XY)
-    assert asked[0].direction == "maximize"
+    assert asked[0].outputs.objectives[0].direction == "maximize"
 
 
 def test_options_reach_the_optimizer(asked: list[Optimizer]) -> None:
-    sampler = BECBOSampler(space=XY, method="sobol", seed=7, n_startup=3, noisy=True)
+    sampler = BECBOSampler(space=XY, method="sobol", seed=7, n_initial=3, noisy=True)
     study_of(sampler).ask(XY)
-    assert (asked[0].seed, asked[0].n_initial, asked[0].noisy) == (7, 3, True)
+    assert asked[0].settings == Settings(method="sobol", seed=7, n_initial=3, noisy=True)
+
+
+def test_the_objective_may_have_a_name(asked: list[Optimizer]) -> None:
+    objective = Objective("hardness", "maximize")
+    sampler = BECBOSampler(space=XY, outputs=objective, seed=0, n_initial=1)
+    study = study_of(sampler, done(2.0, x=0.1, y=0.2), direction="maximize")
+    study.ask(XY)
+    assert [t.values for t in asked[0].trials] == [{"hardness": 2.0}]
+    believed = study.trials[-1].system_attrs[PROPOSAL]["believed"]
+    assert believed["outputs"].keys() == {"hardness"}
+
+
+def test_the_objective_has_the_direction_of_the_study() -> None:
+    sampler = BECBOSampler(space=XY, outputs=Objective("hardness", "maximize"))
+    with pytest.raises(InvalidInput, match="the study has direction 'minimize'"):
+        study_of(sampler).ask(XY)
 
 
 def test_risk_keeps_away_from_the_edge() -> None:
     trials = [done(-x, x=x, y=x) for x in (0.1, 0.3)] + [done(x=x, y=x) for x in (0.6, 0.9)]
 
     def proposed(risk: float | None) -> float:
-        sampler = BECBOSampler(space={"x": UNIT}, n_startup=4, seed=0, risk=risk)
+        sampler = BECBOSampler(space={"x": UNIT}, n_initial=4, seed=0, risk=risk)
         return study_of(sampler, *trials).ask(XY).params["x"]
 
     assert proposed(0.01) < proposed(None) < 0.6
@@ -160,7 +181,7 @@ def test_risk_keeps_away_from_the_edge() -> None:
     [
         ({"method": "magic"}, "magic"),
         ({"seed": -1}, "seed -1"),
-        ({"n_startup": 0}, "n_startup 0"),
+        ({"n_initial": 0}, "n_initial 0"),
         ({"pruned": "sure"}, "sure"),
         ({"stale_after": 0}, "stale_after 0"),
         ({"risk": 2}, "risk 2"),
@@ -169,7 +190,7 @@ def test_risk_keeps_away_from_the_edge() -> None:
         ({"stale_after": "60"}, "stale_after '60' must be a number of seconds"),
         ({"is_lost": 3}, "is_lost 3 must be a function"),
         ({"noisy": "yes"}, "noisy 'yes' must be True or False"),
-        ({"method": 5}, "method 5 is neither a name nor a proposer"),
+        ({"method": 5}, "method 5 is neither a name nor a becbo Proposer"),
     ],
 )
 def test_wrong_options_are_errors_at_once(options: dict[str, Any], named: str) -> None:
@@ -181,11 +202,11 @@ def test_wrong_options_are_errors_at_once(options: dict[str, Any], named: str) -
 
 
 def test_a_new_process_proposes_what_the_old_one_would(url: str) -> None:
-    study = optuna.create_study(storage=url, sampler=BECBOSampler(seed=1, n_startup=4))
+    study = optuna.create_study(storage=url, sampler=BECBOSampler(seed=1, n_initial=4))
     study.optimize(triangle, n_trials=12, catch=(Infeasible,))
     restored = pickle.loads(pickle.dumps(study.sampler))
     reopened = optuna.load_study(study_name=None, storage=url, sampler=restored)
-    copied = optuna.create_study(sampler=BECBOSampler(seed=1, n_startup=4))
+    copied = optuna.create_study(sampler=BECBOSampler(seed=1, n_initial=4))
     copied.add_trials(study.trials)
     assert study.ask(XY).params == copied.ask(XY).params
     study.tell(12, state=TrialState.FAIL)
@@ -194,7 +215,7 @@ def test_a_new_process_proposes_what_the_old_one_would(url: str) -> None:
 
 
 def test_nothing_is_kept_between_proposals() -> None:
-    study = optuna.create_study(sampler=BECBOSampler(seed=1, n_startup=4))
+    study = optuna.create_study(sampler=BECBOSampler(seed=1, n_initial=4))
     before = dict(vars(study.sampler))
     study.optimize(triangle, n_trials=8, catch=(Infeasible,))
     assert vars(study.sampler) == before
@@ -275,7 +296,7 @@ def test_the_names_of_violated_constraints_are_reasons(url: str, asked: list[Opt
     study = optuna.create_study(storage=url, sampler=BECBOSampler(space=XY, seed=0))
     study.optimize(objective, n_trials=9)
     reasons = {t.reason for t in asked[-1].trials if t.outcome is Outcome.FAILED}
-    assert reasons == {"too_hot", "too_long_perhaps", "too_hot, too_long_perhaps"}
+    assert reasons == {"too hot", '"too long, perhaps"', 'too hot, "too long, perhaps"'}
 
 
 def test_the_order_is_that_of_completion(asked: list[Optimizer]) -> None:
@@ -354,7 +375,7 @@ def test_when_every_branch_is_exhausted_designs_are_repeated(
         "a": IntDistribution(1, 2),
         "b": IntDistribution(1, 2),
     }
-    study = optuna.create_study(sampler=BECBOSampler(space=space, seed=0, n_startup=3))
+    study = optuna.create_study(sampler=BECBOSampler(space=space, seed=0, n_initial=3))
     study.optimize(objective, n_trials=7)
     assert len(set(designs(study)[:4])) == 4
     assert caplog.text.count("trial 4: no design was found that differs from earlier ones") == 1
@@ -367,7 +388,7 @@ def test_no_repeat_where_trials_differ_in_what_is_not_modelled(
         kind = trial.suggest_categorical("kind", ["a", "b"])
         return trial.suggest_float("x", 0, 1 + trial.number) + (kind == "a")
 
-    study = optuna.create_study(sampler=BECBOSampler(seed=0, n_startup=2))
+    study = optuna.create_study(sampler=BECBOSampler(seed=0, n_initial=2))
     study.optimize(objective, n_trials=16)
     kinds = [t.params["kind"] for t in study.trials[4:]]
     assert set(kinds) == {"a", "b"}
@@ -426,7 +447,7 @@ def test_choices_of_every_type() -> None:
         chosen = trial.suggest_categorical("c", choices)
         return trial.suggest_float("x", 0, 1) + choices.index(chosen)
 
-    study = optuna.create_study(sampler=BECBOSampler(seed=0, n_startup=3))
+    study = optuna.create_study(sampler=BECBOSampler(seed=0, n_initial=3))
     with pytest.warns(UserWarning, match="persistent storage"):
         study.optimize(objective, n_trials=12)
     assert study.best_trial.params["c"] is None
@@ -438,7 +459,7 @@ def test_only_python_values_come_out() -> None:
         "i": IntDistribution(1, 100, log=True),
         "c": CategoricalDistribution([True, 2]),
     }
-    study = optuna.create_study(sampler=BECBOSampler(space=space, seed=0, n_startup=2))
+    study = optuna.create_study(sampler=BECBOSampler(space=space, seed=0, n_initial=2))
     for _ in range(5):
         trial = study.ask(space)
         assert all(type(v) in (float, int, bool) for v in trial.params.values())
@@ -450,7 +471,7 @@ def test_known_constraints_hold() -> None:
         [Real("x", 0, 1), Real("y", 0, 1)],
         [LinearConstraint({"x": 1, "y": 1}, upper=0.5), lambda p: p["x"] > p["y"]],
     )
-    study = optuna.create_study(sampler=BECBOSampler(space=space, seed=0, n_startup=4))
+    study = optuna.create_study(sampler=BECBOSampler(space=space, seed=0, n_initial=4))
     study.optimize(triangle, n_trials=10)
     assert all(x + y <= 0.5 and x > y for x, y in designs(study))
 
@@ -472,7 +493,7 @@ def test_known_constraints_hold_around_what_is_enqueued(url: str, n_done: int) -
             raise Infeasible("too much")
         return -x - y - 0.1 * (kind == "b")
 
-    sampler = BECBOSampler(space=space, seed=0, n_startup=4)
+    sampler = BECBOSampler(space=space, seed=0, n_initial=4)
     study = optuna.create_study(storage=url, sampler=sampler)
     study.optimize(objective, n_trials=n_done, catch=(Infeasible,))
     fixed = [{"x": 0.7}, {"x": 0.79}, {"y": 0.3}, {"kind": "b"}, {"x": 0.2, "kind": "b"}]
@@ -580,7 +601,7 @@ def test_a_space_of_something_else(space: Any) -> None:
 
 def test_a_fallback_is_reported(caplog: pytest.LogCaptureFixture) -> None:
     space = {"c": CategoricalDistribution(["a", "b"])}
-    study = optuna.create_study(sampler=BECBOSampler(space=space, seed=0, n_startup=1))
+    study = optuna.create_study(sampler=BECBOSampler(space=space, seed=0, n_initial=1))
     for value in range(3):
         study.tell(study.ask(space), value)
     assert "exhausted" in study.trials[-1].system_attrs[PROPOSAL]["note"]
@@ -624,7 +645,7 @@ def test_hyperband_shows_a_part_of_the_study_and_all_of_it_is_used(
 
 
 def test_threads_propose_different_designs(url: str) -> None:
-    study = optuna.create_study(storage=url, sampler=BECBOSampler(seed=0, n_startup=4))
+    study = optuna.create_study(storage=url, sampler=BECBOSampler(seed=0, n_initial=4))
     study.optimize(triangle, n_trials=16, n_jobs=4, catch=(Infeasible,))
     assert len(set(designs(study))) == 16
 
@@ -648,12 +669,12 @@ def test_workers_with_one_seed_that_propose_at_one_time_differ(
         study.add_trial(done(-x if x < 0.6 else None, x=x, y=x))
     workers = [
         optuna.load_study(
-            study_name=None, storage=url, sampler=BECBOSampler(space=XY, seed=0, n_startup=4)
+            study_name=None, storage=url, sampler=BECBOSampler(space=XY, seed=0, n_initial=4)
         )
         for _ in range(n)
     ]
     trials = [worker.ask() for worker in workers]  # nothing is suggested yet
-    monkeypatch.setattr(becbo.optuna.sampler, "Optimizer", Simultaneous)
+    monkeypatch.setattr(becbo.optuna.proposal, "Optimizer", Simultaneous)
     threads = [threading.Thread(target=trial.suggest_float, args=("x", 0, 1)) for trial in trials]
     for thread in threads:
         thread.start()
@@ -667,7 +688,7 @@ def test_workers_with_one_seed_that_propose_at_one_time_differ(
 
 def test_a_design_that_another_worker_has_just_published_is_not_proposed() -> None:
     """The other one knew other results, so that its proposal could not be foreseen."""
-    study = optuna.create_study(sampler=BECBOSampler(space=XY, seed=0, n_startup=2))
+    study = optuna.create_study(sampler=BECBOSampler(space=XY, seed=0, n_initial=2))
     for i in range(4):
         study.add_trial(done(float(i), x=i / 4, y=0.5))
     other = study.ask()
@@ -676,11 +697,11 @@ def test_a_design_that_another_worker_has_just_published_is_not_proposed() -> No
         def ask(self, q: int | None = None) -> Any:
             asked = super().ask(q)
             if PROPOSAL not in study.trials[other.number].system_attrs:
-                becbo.optuna.sampler._publish(study, study.trials[other.number], asked[-1])
+                publish(study, study.trials[other.number], asked[-1], StudySpace.of(XY))
             return asked
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(becbo.optuna.sampler, "Optimizer", Outrun)
+        patch.setattr(becbo.optuna.proposal, "Optimizer", Outrun)
         mine = study.ask(XY)
     theirs = study.trials[other.number].system_attrs[PROPOSAL]["params"]
     assert mine.params != theirs
@@ -710,7 +731,7 @@ def test_a_trial_that_got_stuck_before_its_proposal_is_not_waited_for(
     study = optuna.create_study(sampler=BECBOSampler(space=XY, seed=0))
     study.ask()
     study.ask(XY)
-    monkeypatch.setattr(becbo.optuna.sampler, "_SOON", 0.0)
+    monkeypatch.setattr(becbo.optuna.proposal, "_SOON", 0.0)
     study.ask(XY)
     assert counts == [2, 1]
 
@@ -742,7 +763,7 @@ def test_a_lost_trial_teaches_nothing_and_is_offered_once_more(
     study.optimize(objective, n_trials=5, catch=(ConnectionError,))
     assert [t.params for t in study.trials].count(study.trials[1].params) == 2
     assert study.trials[2].params == study.trials[1].params
-    outcomes = [outcome(t, lost_numbers(study)) for t in study.trials]
+    outcomes = [result_of(t, lost_numbers(study)).outcome for t in study.trials]
     assert outcomes == [Outcome.OK, Outcome.LOST, *[Outcome.OK] * 3]
     assert sum(t.outcome is Outcome.FAILED for t in asked[-1].trials) == 0
 
@@ -803,20 +824,24 @@ def test_a_design_that_kills_its_worker_is_given_up() -> None:
 # Errors of ours
 
 
-class Broken:
+class Broken(Proposer):
     """A method that cannot propose."""
 
     def __init__(self, error: BaseException) -> None:
         self.error = error
 
-    def fit(self, *_: Any) -> Any:
+    def fit_failures(self, *_: Any) -> Any:
         raise self.error
 
-    propose = fit
+    def searcher(self, *_: Any) -> Any:
+        raise self.error
+
+    def propose(self, *_: Any) -> Any:
+        raise self.error
 
 
 def broken_study(error: BaseException, **kwargs: Any) -> optuna.Study:
-    sampler = BECBOSampler(space=XY, method=Broken(error), n_startup=1, seed=0)
+    sampler = BECBOSampler(space=XY, method=Broken(error), n_initial=1, seed=0)
     return study_of(sampler, done(0.0, x=0.5, y=0.5), **kwargs)
 
 

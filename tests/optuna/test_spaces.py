@@ -22,13 +22,12 @@ from optuna.trial import FrozenTrial, TrialState
 from becbo import Categorical, Integer, InvalidInput, LinearConstraint, Real, Space
 from becbo.optuna.spaces import (
     PinnedSpace,
+    StudySpace,
     all_distributions,
     common_distributions,
-    decode,
+    distinct_choices,
     distributions_of,
-    encode,
     parameter_of,
-    space_of,
 )
 
 
@@ -103,19 +102,19 @@ def test_every_point_is_a_value_that_optuna_takes(
     distribution: BaseDistribution, seed: int
 ) -> None:
     assume(is_modelled(distribution))
-    given_ = {"p": distribution}
-    space = space_of(given_)
+    both = StudySpace.of({"p": distribution})
+    space = both.space
     corners = np.vstack([np.zeros(space.dim), np.ones(space.dim)])
     U = np.vstack([corners, np.random.default_rng(seed).random((5, space.dim))])
     for params in space.decode(U):
-        seen = decode(given_, params)["p"]
+        seen = both.decode(params)["p"]
         stored = distribution.to_internal_repr(seen)
         assert distribution._contains(stored)
         assert type(seen).__module__ != "numpy"
         # What Optuna stores and reads back is the same design.
         reread = distribution.to_external_repr(stored)
         assert same(reread, seen)
-        assert space.validate(encode(given_, {"p": reread})) == space.validate(params)
+        assert space.validate(both.encode({"p": reread})) == space.validate(params)
 
 
 @quick
@@ -127,29 +126,30 @@ def test_every_value_of_optuna_has_a_point(distribution: BaseDistribution, seed:
     )
     # As it is stored: Optuna takes one of 0 and False for the other.
     value = distribution.to_external_repr(distribution.to_internal_repr(drawn))
-    space = space_of({"p": distribution})
-    params = space.validate(encode({"p": distribution}, {"p": value}))
-    again = decode({"p": distribution}, params)["p"]
+    both = StudySpace.of({"p": distribution})
+    params = both.space.validate(both.encode({"p": value}))
+    again = both.decode(params)["p"]
     if isinstance(distribution, FloatDistribution):
         assert again == pytest.approx(value, rel=1e-9, abs=1e-9)
     else:
         assert same(again, value)
-    U = space.encode([params])
+    U = both.space.encode([params])
     assert np.all((U >= 0) & (U <= 1))
 
 
 def test_choices_that_optuna_cannot_tell_apart_are_one() -> None:
     distribution = CategoricalDistribution([1, True, 1.0, "a", 0, False])
     assert parameter_of("p", distribution) == Categorical("p", [0, 3, 4])
+    assert distinct_choices(distribution) == [1, "a", 0]
 
 
 def test_choices_of_any_type() -> None:
     with pytest.warns(UserWarning, match="persistent storage"):
         distribution = CategoricalDistribution([None, (1, 2), math.nan, False])
-    given_ = {"p": distribution}
+    both = StudySpace.of({"p": distribution})
     for index, choice in enumerate(distribution.choices):
-        assert encode(given_, {"p": choice}) == {"p": index}
-        assert decode(given_, {"p": index})["p"] is choice
+        assert both.encode({"p": choice}) == {"p": index}
+        assert both.decode({"p": index})["p"] is choice
 
 
 @pytest.mark.parametrize(
@@ -188,13 +188,27 @@ def test_a_space_becomes_distributions() -> None:
     }
 
 
-def test_constraints_are_asked_about_the_users_values() -> None:
-    given_ = distributions_of(SPACE)
-    space = space_of(given_, SPACE.constraints)
-    U = np.random.default_rng(0).random((200, space.dim))
-    allowed = [SPACE.is_allowed(decode(given_, params)) for params in space.decode(U)]
-    assert space.allowed(U).tolist() == allowed
-    assert 0 < sum(allowed) < 200
+def test_the_engine_sees_a_space_as_it_is() -> None:
+    """And its columns are those of the distributions, so that models see the same either way."""
+    both = StudySpace.of(SPACE)
+    assert both.space is SPACE
+    by_index = StudySpace.of(both.distributions)
+    U = np.random.default_rng(0).random((50, SPACE.dim))
+    for params in SPACE.decode(U):
+        seen = both.decode(params)
+        assert both.encode(seen) == seen == pytest.approx(params)
+        indexed = by_index.space.validate(by_index.encode(seen))
+        columns = SPACE.encode([SPACE.validate(seen)])
+        assert np.array_equal(by_index.space.encode([indexed]), columns)
+
+
+def test_a_part_of_a_space() -> None:
+    space = StudySpace.of(Space(SPACE.parameters))
+    part = space.only(["a", "e"])
+    assert (list(part.distributions), part.space.names) == (["a", "e"], ("a", "e"))
+    assert space.only(SPACE.names) is space
+    with pytest.raises(InvalidInput, match="need all of"):
+        StudySpace.of(SPACE).only(["a", "e"])
 
 
 def test_a_space_that_optuna_would_confuse_is_an_error() -> None:

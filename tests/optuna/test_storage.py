@@ -18,7 +18,7 @@ from optuna.trial import TrialState
 
 from becbo import InvalidInput
 from becbo.optuna import open_storage, requeue_lost
-from becbo.optuna.storage import turnstile
+from becbo.optuna.storage import study_lock
 
 pytest_plugins = ["postgres"]
 
@@ -109,17 +109,15 @@ def test_four_processes_execute_each_trial_once(
     assert sorted(trial.params["x"] for trial in trials[:20]) == list(range(20))
 
 
-def test_only_one_at_a_time_passes_the_turnstile(
-    where: str, tmp_path: Path, opening: Opening
-) -> None:
+def test_only_one_at_a_time_holds_the_lock(where: str, tmp_path: Path, opening: Opening) -> None:
     opening(where)
     counter = tmp_path / "counter"
     counter.write_text("0")
 
     def add_ten(_: int) -> None:
-        turns = turnstile(where)
+        lock = study_lock(where)
         for _ in range(10):
-            with turns():
+            with lock():
                 counter.write_text(str(int(counter.read_text()) + 1))
 
     with ThreadPoolExecutor(4) as pool:
@@ -127,9 +125,9 @@ def test_only_one_at_a_time_passes_the_turnstile(
     assert counter.read_text() == "40"
 
 
-def test_a_turnstile_that_cannot_be() -> None:
-    with pytest.raises(InvalidInput, match=r"cannot write /proc/\.study\.db\.turn"):
-        with turnstile("/proc/study.db")():
+def test_a_lock_that_cannot_be() -> None:
+    with pytest.raises(InvalidInput, match=r"cannot write /proc/\.study\.db\.lock"):
+        with study_lock("/proc/study.db")():
             raise AssertionError("nobody passes")
 
 

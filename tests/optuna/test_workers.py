@@ -21,8 +21,8 @@ from optuna.storages import JournalStorage
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from becbo import Outcome
-from becbo.optuna import lost_numbers, open_storage, outcome, reason, requeue_lost
-from becbo.optuna.storage import turnstile
+from becbo.optuna import lost_numbers, open_storage, requeue_lost, result_of
+from becbo.optuna.storage import study_lock
 
 pytest_plugins = ["postgres"]
 
@@ -147,7 +147,7 @@ def on(*places: str) -> pytest.MarkDecorator:
 
 
 def outcomes(trials: list[FrozenTrial]) -> list[str]:
-    return [outcome(trial).value for trial in trials]
+    return [result_of(trial).outcome.value for trial in trials]
 
 
 @on("study.db", "study.journal", "postgresql")
@@ -160,7 +160,9 @@ def test_four_workers_share_one_budget(workers: Workers) -> None:
     assert workers.executed() == dict.fromkeys(range(20), 1)  # once each, and not one more
     assert len({tuple(trial.params.values()) for trial in trials}) == 20
     assert set(outcomes(trials)) == {"ok", "failed"}
-    assert {reason(t) for t in trials if outcome(t) is Outcome.FAILED} == {"too small"}
+    assert {result_of(t).reason for t in trials if result_of(t).outcome is Outcome.FAILED} == {
+        "too small"
+    }
     assert "20 of 20 trials finished" in "".join(d.out for d in done)
 
 
@@ -179,7 +181,7 @@ def test_the_budget_counts_what_is_there_already(workers: Workers) -> None:
 def test_no_trial_starts_while_another_worker_looks(workers: Workers) -> None:
     """Else two would see that one trial is missing, and both start it."""
     storage = workers.study._storage
-    with turnstile(workers.where)():
+    with study_lock(workers.where)():
         process = workers.start("--study", "other", "--trials", "1")
         wait_until(lambda: len(storage.get_all_studies()) == 2, process)  # it is there and waits
         time.sleep(0.5)
@@ -226,11 +228,11 @@ def test_kill_9_in_the_middle_of_a_trial(workers: Workers) -> None:
     trials = workers.trials
     lost = workers.lost
     assert lost == {0}
-    assert outcome(trials[0], lost) is Outcome.LOST
+    assert result_of(trials[0], lost).outcome is Outcome.LOST
     repeats = [t for t in trials[1:] if t.params == trials[0].params]
     assert len(repeats) == 1
-    assert outcome(repeats[0], lost) in (Outcome.OK, Outcome.FAILED)
-    assert [outcome(t, lost) is Outcome.LOST for t in trials].count(False) == 4
+    assert result_of(repeats[0], lost).outcome in (Outcome.OK, Outcome.FAILED)
+    assert [result_of(t, lost).outcome is Outcome.LOST for t in trials].count(False) == 4
 
 
 def test_a_worker_that_was_taken_for_dead_comes_back(workers: Workers) -> None:
@@ -278,8 +280,8 @@ def test_the_second_signal_stops_now_and_the_design_is_kept(workers: Workers) ->
     done = workers.end(process)
     assert (done.code, "Traceback" in done.err) == (130, False)
     first, again = workers.trials
-    assert outcome(first) is Outcome.LOST
-    assert reason(first) == "stopped"
+    assert result_of(first).outcome is Outcome.LOST
+    assert result_of(first).reason == "stopped"
     assert again.state is TrialState.WAITING
     assert again.params == first.params
 
@@ -294,7 +296,7 @@ def test_what_fails_after_ctrl_c_is_lost(workers: Workers) -> None:
     workers.release()
     assert workers.end(process).code == 130
     first, again = workers.trials
-    assert outcome(first) is Outcome.LOST
+    assert result_of(first).outcome is Outcome.LOST
     assert again.state is TrialState.WAITING
 
 
@@ -314,7 +316,7 @@ def test_what_means_failed(workers: Workers) -> None:
     assert (done.code, done.err) == (0, "")
     assert outcomes(workers.trials) == ["failed"] * 7
     for number, (trial, why) in enumerate(zip(workers.trials, endings, strict=True)):
-        assert (reason(trial) or "").startswith(why)
+        assert (result_of(trial).reason or "").startswith(why)
         assert f"trial {number}: failed ({why}" in done.out
     assert "7 failed, nothing has worked yet" in done.out
 
@@ -325,7 +327,7 @@ def test_what_the_objective_calls_lost_is_lost(workers: Workers, end: str) -> No
     workers.then(f"if trial.number == 0: {lost}; {end}")
     assert workers.run("--trials", "2", "--catch", "OSError").code == 0
     assert outcomes(workers.trials) == ["lost", "ok", "ok"]
-    assert reason(workers.trials[0]) == "disk full"
+    assert result_of(workers.trials[0]).reason == "disk full"
 
 
 def test_the_best_is_one_that_worked(workers: Workers) -> None:
@@ -347,7 +349,7 @@ def test_a_bug_stops_the_worker_and_costs_no_trial(workers: Workers) -> None:
     assert "cli/worker.py" not in done.err  # the traceback is of the objective only
     assert "--catch" in done.err
     first, again = workers.trials
-    assert outcome(first) is Outcome.LOST
+    assert result_of(first).outcome is Outcome.LOST
 
     workers.then("pass")
     assert workers.run("--trials", "2").code == 0
@@ -371,7 +373,7 @@ def test_other_bugs(workers: Workers, then: str, named: str) -> None:
     done = workers.run("--catch", "Exception")
     assert done.code == 1
     assert named in done.err
-    assert outcome(workers.trials[0]) is Outcome.LOST
+    assert result_of(workers.trials[0]).outcome is Outcome.LOST
 
 
 def test_pruned_trials_stay_pruned(workers: Workers) -> None:

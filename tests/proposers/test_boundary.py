@@ -6,22 +6,30 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from goals import unexplained
 
-from becbo import Categorical, InvalidInput, Optimizer, Real, Space
-from becbo.proposers import build
-from becbo.proposers.boundary import LeastGain, SeveralLimits
+from becbo import Categorical, InvalidInput, Optimizer, Real, Settings, Space
+from becbo.methods import build
+from becbo.models.feasibility import Networks, PerConstraint
+from becbo.proposers.base import Proposer
+from becbo.reasons import Reasons
 from becbo.space import Parameter
 from becbo.surrogates.base import FeasibilityModel
 from becbo.surrogates.ensemble import DeepEnsemble
-from becbo.surrogates.limits import LimitsModel
+from becbo.surrogates.product import Product
 
 SPACE = Space([Real("x", 0, 1), Real("y", 0, 1)])
 
 
+def edge(**changes: float) -> Proposer:
+    """The default method with another rule for the least gain."""
+    method = build(Settings(method="edge"))
+    return replace(method, improvement=replace(method.improvement, **changes))
+
+
 def n_tries_at_a_known_optimum(least_gain: float) -> int:
     """Of the last 20 proposals, where the only optimum was found early."""
-    method = replace(build("edge"), least_gain=LeastGain(least_gain))
-    optimizer = Optimizer(SPACE, method=method, seed=0)
+    optimizer = Optimizer(SPACE, method=edge(least_gain=least_gain), seed=0)
     for _ in range(45):
         trial = optimizer.ask()
         x, y = trial.params["x"], trial.params["y"]
@@ -35,13 +43,19 @@ def test_an_optimum_that_is_known_is_left_alone() -> None:
 
 
 def test_small_gains_count_in_many_dimensions() -> None:
-    assert [LeastGain(2.0, max_dim=3)(d) for d in (1, 3, 4)] == [2.0, 2.0, 0.0]
+    for d, least in [(1, 2.0), (3, 2.0), (4, 0.0)]:
+        data = unexplained(np.eye(4), np.arange(4.0))
+        method = edge(least_gain=2.0)
+        rng = np.random.default_rng(0)
+        models = method.fit(data, rng)
+        goal = method.improvement.over(data, models, np.empty((0, 4)), d, rng).best
+        assert goal == 3.0 + least * models.objectives[0].resolution
 
 
 def test_settings_of_the_ensemble_can_be_changed_by_name() -> None:
-    changed = build("be-cbo", n_networks=3, learning_rate=1e-3)
-    assert changed.classifier == DeepEnsemble(n_networks=3, learning_rate=1e-3)
-    assert replace(changed, classifier=DeepEnsemble()) == build("be-cbo")
+    changed = build(Settings(method="be-cbo"), n_networks=3, learning_rate=1e-3)
+    assert changed.classifier == Networks(DeepEnsemble(n_networks=3, learning_rate=1e-3))
+    assert replace(changed, classifier=Networks()) == build(Settings(method="be-cbo"))
 
 
 @pytest.mark.parametrize(
@@ -56,7 +70,7 @@ def test_settings_of_the_ensemble_can_be_changed_by_name() -> None:
 )
 def test_what_cannot_be_built_says_why(method, options, message) -> None:
     with pytest.raises(InvalidInput, match=message):
-        build(method, **options)
+        build(Settings(method=method), **options)
 
 
 def after(reasons: tuple[str, str] | None, method: str = "edge") -> Optimizer:
@@ -73,8 +87,8 @@ def after(reasons: tuple[str, str] | None, method: str = "edge") -> Optimizer:
 
 def test_each_reason_has_a_classifier_of_its_own() -> None:
     models = after(("too wide", "too high")).models()
-    assert models is not None and isinstance(models.classifier, LimitsModel)
-    assert len(models.classifier.parts) == 2
+    assert models is not None and isinstance(models.feasibility, Product)
+    assert len(models.feasibility.factors) == 2
 
 
 def test_reasons_change_proposals_and_one_reason_for_all_does_not() -> None:
@@ -113,7 +127,7 @@ def random_designs(
 def classifier_of(optimizer: Optimizer) -> FeasibilityModel:
     models = optimizer.models()
     assert models is not None
-    return models.classifier
+    return models.feasibility
 
 
 @pytest.mark.parametrize(
@@ -124,30 +138,34 @@ def test_limits_are_worked_out_for_a_moderate_number_of_inputs(
     d: int, n_choices: int, is_several: bool
 ) -> None:
     classifier = classifier_of(random_designs(d, 80, n_choices=n_choices))
-    assert isinstance(classifier, LimitsModel) == is_several
+    assert isinstance(classifier, Product) == is_several
 
 
 def test_after_many_experiments_there_is_one_classifier() -> None:
-    n = SeveralLimits().max_points
-    assert isinstance(classifier_of(random_designs(4, n)), LimitsModel)
-    assert not isinstance(classifier_of(random_designs(4, n + 1)), LimitsModel)
+    n = PerConstraint().max_points
+    assert isinstance(classifier_of(random_designs(4, n)), Product)
+    assert not isinstance(classifier_of(random_designs(4, n + 1)), Product)
 
 
 def test_reasons_for_few_failures_do_not_hide_the_other_limits() -> None:
     optimizer = random_designs(4, 60)
     failed = [t for t in optimizer.trials if t.value is None]
-    said = [replace(t, reason="hot") if t in failed[:2] else t for t in optimizer.trials]
+    hot = Reasons.parse("hot")
+    said = [
+        replace(t, result=replace(t.result, reasons=hot)) if t in failed[:2] else t
+        for t in optimizer.trials
+    ]
     few = classifier_of(Optimizer(optimizer.space, seed=0, trials=said))
-    assert isinstance(few, LimitsModel) and not few.is_told
+    assert isinstance(few, Product) and few.doubt > 0  # the doubt of failures that are attributed
     most = classifier_of(random_designs(4, 60, ("too wide", "too high")))
-    assert isinstance(most, LimitsModel) and most.is_told
+    assert isinstance(most, Product) and most.doubt == 0
 
 
 def test_nothing_is_worked_out_while_nothing_works() -> None:
     optimizer = Optimizer(Space([Real(f"x{i}", 0, 1) for i in range(4)]), seed=0)
     for row in np.random.default_rng(0).random((30, 4)):
         optimizer.add({f"x{i}": x for i, x in enumerate(row)}, failed=True)
-    assert not isinstance(classifier_of(optimizer), LimitsModel)
+    assert not isinstance(classifier_of(optimizer), Product)
 
 
 def nothing_works(n: int, share_told: float = 1.0) -> Optimizer:
@@ -172,7 +190,7 @@ def test_failures_that_list_their_limits_lead_to_what_works() -> None:
 def test_lists_of_few_failures_do_not_count_before_the_first_success() -> None:
     optimizer = nothing_works(20, share_told=0.2)
     assert sum(t.reason is not None for t in optimizer.trials) > 2
-    assert not isinstance(classifier_of(optimizer), LimitsModel)
+    assert not isinstance(classifier_of(optimizer), Product)
 
 
 def test_before_the_first_success_a_batch_is_kept_apart() -> None:
@@ -194,4 +212,4 @@ def test_with_a_limited_risk_no_limits_are_worked_out_and_reasons_still_count() 
         trials = random_designs(4, 60, reasons).trials
         space = random_designs(4, 1).space
         classifier = classifier_of(Optimizer(space, seed=0, trials=trials, risk=0.2))
-        assert isinstance(classifier, LimitsModel) == (reasons is not None)
+        assert isinstance(classifier, Product) == (reasons is not None)

@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
-from goals import cube, region
+from goals import cube, region, unexplained
 from scipy.stats import norm, rankdata
 
-from becbo import Categorical, Integer, InvalidInput, Real, Space, minimize
-from becbo.data import Dataset
+from becbo import Categorical, Integer, InvalidInput, Real, Settings, Space, minimize
 from becbo.errors import Infeasible
-from becbo.proposers import build
+from becbo.methods import build
 from becbo.proposers.scbo import (
     LENGTH_INIT,
     LENGTH_MAX,
@@ -260,8 +259,8 @@ def propose(X, y, q=1, pending=None, space=None, seed=0, method=None):
     space = space or cube(X.shape[1])
     pending = np.empty((0, X.shape[1])) if pending is None else pending
     where = region(space, np.vstack([X, pending]))
-    method = method or build("scbo")
-    return method.propose(Dataset(X, y), where, pending, q, np.random.default_rng(seed))
+    method = method or build(Settings(method="scbo"))
+    return method.propose(unexplained(X, y), where, pending, q, np.random.default_rng(seed))
 
 
 def test_a_proposal_stays_in_the_trust_region_of_the_best() -> None:

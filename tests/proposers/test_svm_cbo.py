@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from goals import cube, region
+from goals import cube, region, unexplained
 
-from becbo import Infeasible, InvalidInput, Optimizer, minimize
-from becbo.data import Dataset
-from becbo.proposers import build
+from becbo import Infeasible, InvalidInput, Optimizer, Settings, minimize
+from becbo.methods import build
 from becbo.proposers.svm_cbo import (
     BETA,
     SvmCbo,
@@ -40,7 +39,7 @@ def machine_of(X: np.ndarray, y: np.ndarray):
 
 def propose(method: SvmCbo, X, y, pending=NONE, q: int = 1, seed: int = 0):
     where = region(cube(2), np.vstack([X, pending]))
-    return method.propose(Dataset(X, y), where, pending, q, np.random.default_rng(seed))
+    return method.propose(unexplained(X, y), where, pending, q, np.random.default_rng(seed))
 
 
 # -- phases -----------------------------------------------------------------------------------
@@ -55,7 +54,7 @@ def test_phase_one_gets_two_thirds(budget: int, n_initial: int, n: int) -> None:
 
 
 def test_the_preset_has_the_split_of_the_paper() -> None:
-    method = build("svm-cbo")
+    method = build(Settings(method="svm-cbo"))
     assert isinstance(method, SvmCbo) and method.n_switch == 137
 
 
@@ -99,7 +98,7 @@ def test_the_machine_of_a_proposal_is_the_one_that_was_taught() -> None:
     y[34:] = -1.0  # successes after the last failure that counts
     y[33] = np.nan
     method = SvmCbo(budget=40)
-    model = method.fit(Dataset(X, y), np.random.default_rng(0)).classifier
+    model = method.fit(unexplained(X, y), np.random.default_rng(0)).feasibility
     taught = machine_of(X[:34], y[:34])
     np.testing.assert_array_equal(model.decision(X), taught.decision(X))
 
@@ -181,7 +180,7 @@ def test_phase_two_stays_where_the_machine_predicts_success(seed: int) -> None:
     X, y = disc(60, seed)
     method = SvmCbo(budget=60)
     proposal = propose(method, X, y, q=3, seed=seed)
-    machine = method.fit(Dataset(X, y), np.random.default_rng(0)).classifier
+    machine = method.fit(unexplained(X, y), np.random.default_rng(0)).feasibility
     assert (machine.decision(proposal.X) >= -TOLERANCE).all()
     assert all(f.bound_holds and f.fallback is None for f in proposal.found)
 
@@ -205,7 +204,7 @@ def bowl(params: dict) -> float:
 
 
 def test_it_beats_space_filling_in_the_end() -> None:
-    method = replace(build("svm-cbo"), budget=40)
+    method = replace(build(Settings(method="svm-cbo")), budget=40)
     for seed in range(2):
         found = minimize(bowl, cube(2), 40, method=method, seed=seed).best
         other = minimize(bowl, cube(2), 40, method="sobol", seed=seed).best

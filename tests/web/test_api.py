@@ -1,15 +1,17 @@
 """The JSON API, as an instrument uses it."""
 
 import itertools
+import json
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx2 as httpx
 import pytest
 import schemathesis
+from commands import Done
 from hypothesis import HealthCheck, given, settings
 from schemathesis import GenerationMode
 from schemathesis.checks import positive_data_acceptance
@@ -27,9 +29,7 @@ def test_what_there_is(site: Site) -> None:
     assert listed == {
         "id": "coating",
         "name": "coating",
-        "objective": "hardness",
-        "unit": "HV",
-        "direction": "maximize",
+        "objective": {"name": "hardness", "unit": "HV", "direction": "maximize"},
     }
     described = site.get(API).json()
     assert described["parameters"]["temperature"] == {"low": 150, "high": 450, "unit": "°C"}
@@ -37,7 +37,7 @@ def test_what_there_is(site: Site) -> None:
     assert status["counts"] == {"pending": 1, "ok": 3, "failed": 1, "lost": 0}
     assert (status["best"]["number"], status["budget"], status["n_left"]) == (2, 20, 16)
     (failed,) = site.get(f"{API}/runs?outcome=failed").json()
-    assert (failed["number"], failed["reason"], failed["value"]) == (3, "cracked", None)
+    assert (failed["number"], failed["reason"], failed["values"]) == (3, "cracked", {})
     assert site.get(f"{API}/runs/3").json() == failed
 
 
@@ -46,29 +46,31 @@ def test_an_instrument(site: Site, campaign: Campaign) -> None:
     first, second = site.json(f"{API}/suggest", {"q": 2}).json()
     assert first["outcome"] == "pending" and first["params"] != second["params"]
     recorded = site.json(f"{API}/runs/{first['number']}/record", {"value": 380, "note": "x"})
-    assert recorded.json()["value"] == 380
+    assert recorded.json()["values"] == {"hardness": 380}
     failed = {"failed": "cracked", "version": second["version"]}
     assert site.json(f"{API}/runs/{second['number']}/record", failed).status_code == 200
     (third,) = site.json(f"{API}/suggest", {}).json()
     assert 0 < third["believed"]["p_feasible"] < 1
     corrected = site.json(f"{API}/runs/{first['number']}/correct", {"value": 308}).json()
-    assert (corrected["value"], corrected["note"]) == (308, "x")
-    assert [entry["value"] for entry in corrected["history"]] == [380]
+    assert (corrected["values"]["hardness"], corrected["note"]) == (308, "x")
+    assert [entry["values"]["hardness"] for entry in corrected["history"]] == [380]
     undo = {"version": corrected["version"]}
-    assert site.json(f"{API}/runs/{first['number']}/undo", undo).json()["value"] == 380
+    undone = site.json(f"{API}/runs/{first['number']}/undo", undo).json()
+    assert undone["values"] == {"hardness": 380}
     assert campaign.run(second["number"]).result.reason == "cracked"
     withdrawn = site.json(f"{API}/runs/{third['number']}/withdraw", {}).json()
     assert (withdrawn["outcome"], withdrawn["reason"]) == ("lost", "withdrawn")
     design = {"temperature": 300, "gas": "argon"}
-    (belief,) = site.json(f"{API}/predict", {"designs": [design]}).json()
-    assert belief["mean"] == pytest.approx(400) and belief["p_feasible"] > 0.9
+    (predicted,) = site.json(f"{API}/predict", {"designs": [design]}).json()
+    assert predicted["outputs"]["hardness"]["mean"] == pytest.approx(400)
+    assert predicted["p_feasible"] > 0.9
 
 
 def test_somebody_else_was_faster(site: Site, campaign: Campaign) -> None:
     campaign.record(4, 410)
     answer = site.json(f"{API}/runs/4/record", {"value": 1})
     assert answer.status_code == 409
-    assert answer.json()["run"]["value"] == 410
+    assert answer.json()["run"]["values"] == {"hardness": 410}
 
 
 def test_create_add_and_import(site: Site, campaign: Campaign) -> None:
@@ -85,9 +87,22 @@ def test_create_add_and_import(site: Site, campaign: Campaign) -> None:
         [None, 200, "argon", 300, None],
     ]
     imported = site.json(f"{API}/import", {"rows": rows}).json()
-    nothing: dict[str, Any] = {"corrected": [], "blank": [], "noted": [], "differing": []}
-    assert imported == {"added": [5], "recorded": [4], "n_known": 1, **nothing}
+    nothing: dict[str, Any] = {"corrected": [], "blank": [], "differing": [], "noted": []}
+    assert imported == {"added": [5], "recorded": [4], "n_known": 1, "n_pending": 0, **nothing}
     assert campaign.run(4).result.reason == "bent"
+
+
+def test_the_command_line_prints_the_same(
+    site: Site, where: Path, becbo: Callable[..., Done]
+) -> None:
+    def printed(*arguments: str) -> Any:
+        return json.loads(becbo(*arguments, "--file", str(where), "--json").out)
+
+    status = site.get(f"{API}/status").json()
+    runs = site.get(f"{API}/runs").json()
+    assert printed("status") == status
+    assert printed("status", "--all") == {**status, "runs": runs}
+    assert printed("record", "4", "410") == site.get(f"{API}/runs/4").json()
 
 
 def test_many_instruments_record_one_run(where: Any, campaign: Campaign) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from web.lab import Site
 
-from becbo.campaign.tables import MAX_ROWS
+from becbo.tables.files import MAX_ROWS
 from becbo.web import forms
 
 NEW = {"name": "new", "objective": "y", "direction": "minimize"}
@@ -31,7 +31,7 @@ FORMS: list[tuple[str, dict[str, str], dict[str, Any], str]] = [
     ("/new", {}, {}, "parameters"),
     ("/new", {**NEW, **RANGE, "name": " "}, {}, "name"),
     ("/new", {**NEW, **RANGE, "name": "x" * 101}, {}, "longer than 100 characters"),
-    ("/new", {**NEW, **RANGE, "name": "coating"}, {}, "coating&#39; already"),
+    ("/new", {**NEW, **RANGE, "name": "coating"}, {}, "already has &#39;coating"),
     ("/new", {**NEW, **RANGE, "direction": "up"}, {}, "minimize or maximize"),
     ("/new", {**NEW, **RANGE, "objective": "a"}, {}, "is a parameter and the objective"),
     ("/new", {**NEW, **A}, {}, "needs a lowest and a highest value"),
@@ -74,7 +74,12 @@ FORMS: list[tuple[str, dict[str, str], dict[str, Any], str]] = [
     # Results.
     ("/c/coating/runs/4/record", {"version": "4"}, {}, "worked, failed or was lost"),
     ("/c/coating/runs/4/record", {"version": "4", "outcome": "ok"}, {}, "hardness [HV] is empty"),
-    ("/c/coating/runs/4/record", {"version": "4", "outcome": "ok", "value": "4,125"}, {}, "clear"),
+    (
+        "/c/coating/runs/4/record",
+        {"version": "4", "outcome": "ok", "value": "4,125"},
+        {},
+        "ambiguous",
+    ),
     ("/c/coating/runs/4/record", {"version": "4", "outcome": "ok", "value": "nan"}, {}, "finite"),
     ("/c/coating/runs/4/record", {"version": "4", "outcome": "ok", "value": "1e999"}, {}, "finite"),
     ("/c/coating/runs/4/record", {"outcome": "ok", "value": "1"}, {}, "which version"),
@@ -86,7 +91,7 @@ FORMS: list[tuple[str, dict[str, str], dict[str, Any], str]] = [
         "at most 500",
     ),
     ("/c/coating/runs/4/correct", {"version": "4", "outcome": "lost"}, {}, "record it"),
-    ("/c/coating/runs/4/undo", {"version": "4"}, {}, "no entry to take back"),
+    ("/c/coating/runs/4/undo", {"version": "4"}, {}, "no entry to undo"),
     # Experiments from elsewhere.
     ("/c/coating/add", {}, {}, "temperature is empty; allowed: 150 .. 450"),
     ("/c/coating/add", {"setting-0": "hot", "setting-1": "argon"}, {}, "is not a number"),
@@ -163,7 +168,7 @@ BODIES: list[tuple[str, Any, int, str]] = [
     (f"{API}/runs/x/record", {"value": 1}, 404, "no such page"),
     (f"{API}/runs/4/correct", {"value": 1}, 422, "record it"),
     (f"{API}/runs/0/correct", {"value": 1, "version": 7}, 409, "it is 300 now"),
-    (f"{API}/runs/4/undo", {}, 422, "no entry to take back"),
+    (f"{API}/runs/4/undo", {}, 422, "no entry to undo"),
     (f"{API}/runs/0/withdraw", {}, 409, "undo that first"),
     (f"{API}/runs", {"params": DESIGN}, 422, "exactly one"),
     (f"{API}/runs", {"params": {"temperature": 300}, "value": 1}, 422, "gas"),
@@ -197,7 +202,7 @@ def test_what_is_hardly_json(shared_site: Site, text: str) -> None:
 def test_everything_that_is_wrong_with_a_table(shared_site: Site) -> None:
     bad = "temperature,gas,hardness\n200,argon,1\nhot,argon,2\n300,neon,3\n"
     page = shared_site.send("/c/coating/import", {}, **upload("t.csv", bad))
-    assert "2 rows must be mended" in page.text
+    assert "2 rows must be corrected" in page.text
     assert "line 3: " in page.text and "line 4: " in page.text
     rows = [line.split(",") for line in bad.splitlines()]
     api = shared_site.json(f"{API}/import", {"rows": rows}).json()

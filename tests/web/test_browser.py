@@ -9,7 +9,7 @@ import pytest
 from web.lab import COATING, serving
 
 from becbo.campaign.campaign import Campaign
-from becbo.campaign.words import percent
+from becbo.campaign.formatting import percent
 from becbo.trial import Outcome
 from becbo.web.app import make_app
 
@@ -116,7 +116,7 @@ def test_from_nothing_to_a_recorded_failure(new_page: Any, lab: Path) -> None:
     expect(page.get_by_role("group", name="Parameter 6").get_by_label("Name")).to_be_focused()
     about.get_by_label("Name").press("Enter")
     expect(page.get_by_role("heading", name="spring", exact=True)).to_be_visible()
-    expect(page.get_by_text("Nothing is waiting to be done")).to_be_visible()
+    expect(page.get_by_text("No experiment is pending")).to_be_visible()
 
     page.get_by_label("How many").fill("2")
     page.get_by_label("How many").press("Enter")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from becbo.errors import InvalidInput
-from becbo.web import work
+from becbo.web import tasks
 from becbo.web.jobs import MAX_JOBS, Busy, Jobs, WorkFailed
 
 
@@ -34,7 +34,7 @@ class Workers(Jobs):
 def test_progress_and_the_end_of_a_job() -> None:
     async def play() -> None:
         jobs = Workers()
-        jobs.answers[work.propose] = iter([5, 6])
+        jobs.answers[tasks.suggest_one] = iter([5, 6])
         task = jobs.suggest("coating", 2)
         await asyncio.sleep(0)
         (job,) = jobs.of("coating")
@@ -51,11 +51,11 @@ def test_an_error_stays_until_the_next_try() -> None:
     async def play() -> None:
         jobs = Workers()
         jobs.gate.set()
-        jobs.answers[work.propose] = InvalidInput("the space is used up")
+        jobs.answers[tasks.suggest_one] = InvalidInput("the space is used up")
         with pytest.raises(InvalidInput):
             await jobs.suggest("coating", 1)
         assert [job.error for job in jobs.of("coating")] == ["the space is used up"]
-        jobs.answers[work.propose] = iter([5])
+        jobs.answers[tasks.suggest_one] = iter([5])
         await jobs.suggest("coating", 1)
         assert jobs.of("coating") == []
 
@@ -65,13 +65,13 @@ def test_an_error_stays_until_the_next_try() -> None:
 def test_there_is_an_end_to_what_can_be_asked_for() -> None:
     async def play() -> None:
         jobs = Workers()
-        jobs.answers[work.propose] = iter(range(MAX_JOBS))
-        tasks = [jobs.suggest("coating", 1) for _ in range(MAX_JOBS)]
+        jobs.answers[tasks.suggest_one] = iter(range(MAX_JOBS))
+        started = [jobs.suggest("coating", 1) for _ in range(MAX_JOBS)]
         with pytest.raises(Busy, match="wait until"):
             jobs.suggest("another", 1)
         jobs.gate.set()
-        await asyncio.gather(*tasks)
-        jobs.answers[work.propose] = iter([1])
+        await asyncio.gather(*started)
+        jobs.answers[tasks.suggest_one] = iter([1])
         assert await jobs.suggest("another", 1) == [1]
 
     asyncio.run(play())
@@ -80,21 +80,21 @@ def test_there_is_an_end_to_what_can_be_asked_for() -> None:
 def test_many_who_look_cause_one_computation() -> None:
     async def play() -> None:
         jobs = Workers()
-        first, second = work.Learned("first", {}), work.Learned("second", {})
-        jobs.answers[work.learn] = first
-        looks = [asyncio.create_task(jobs.learned("coating", state)) for state in "aab"]
+        first, second = tasks.RenderedInsight("first", {}), tasks.RenderedInsight("second", {})
+        jobs.answers[tasks.render_insight] = first
+        looks = [asyncio.create_task(jobs.insight("coating", state)) for state in "aab"]
         await asyncio.sleep(0)
         jobs.gate.set()
         # Who came with a newer state gets the older one, with its name, and asks again.
         assert await asyncio.gather(*looks) == [("a", first)] * 3
-        assert await jobs.learned("coating", "a") == ("a", first)
+        assert await jobs.insight("coating", "a") == ("a", first)
         assert len(jobs.asked) == 1
-        jobs.answers[work.learn] = second
-        assert await jobs.learned("coating", "b") == ("b", second)
-        jobs.answers[work.learn] = WorkFailed("no memory")
+        jobs.answers[tasks.render_insight] = second
+        assert await jobs.insight("coating", "b") == ("b", second)
+        jobs.answers[tasks.render_insight] = WorkFailed("no memory")
         for _ in range(2):  # what failed is tried again
             with pytest.raises(WorkFailed):
-                await jobs.learned("coating", "c")
+                await jobs.insight("coating", "c")
         assert len(jobs.asked) == 4
 
     asyncio.run(play())
@@ -108,7 +108,7 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
         with pytest.raises(WorkFailed, match="has died; try again"):
             await jobs._run(os._exit, 9)
         with pytest.raises(InvalidInput, match="there is no file"):  # the next one lives
-            await jobs._run(work.propose, nowhere, "coating")
+            await jobs._run(tasks.suggest_one, nowhere, "coating")
         jobs.close()
 
     asyncio.run(play())

@@ -14,7 +14,7 @@ import pytest
 from web.lab import run_server
 
 from becbo.campaign.campaign import Campaign
-from becbo.campaign.runs import Result
+from becbo.trial import Result
 
 N_KILLS = 20
 CORRECT = "/api/campaigns/coating/runs/0/correct"
@@ -27,7 +27,8 @@ processes.set_forkserver_preload(["becbo.web.app", "uvicorn", "web.lab"])
 def entries() -> list[Result]:
     """What is recorded one after the other: values and failures."""
     return [
-        Result.of(failed=f"try {i}") if i % 3 == 2 else Result.of(float(i)) for i in range(1000)
+        Result.failed(f"try {i}") if i % 3 == 2 else Result.ok({"hardness": float(i)})
+        for i in range(1000)
     ]
 
 

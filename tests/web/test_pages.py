@@ -10,9 +10,10 @@ import pytest
 from web.lab import Opens, Site
 
 from becbo.campaign.campaign import Campaign
+from becbo.tables import import_cells
 from becbo.trial import Outcome
-from becbo.web.jobs import Job, Jobs
-from becbo.web.shelf import id_of
+from becbo.web.jobs import Jobs, SuggestionJob
+from becbo.web.registry import id_of
 
 PAGE = "/c/coating"
 
@@ -110,7 +111,7 @@ def test_suggestions_come_in_the_background(site: Site, campaign: Campaign) -> N
         text = text_of(site, PAGE)
     assert len([run for run in campaign.runs if run.outcome is Outcome.PENDING]) == 3
     assert "Record run 5" in text and "Record run 6" in text
-    learned = site.get(f"{PAGE}/learned").json()
+    learned = site.get(f"{PAGE}/insight").json()
     assert learned["why"].keys() == {"4", "5", "6"}
     assert 'aria-labelledby="maps"' in learned["html"]
 
@@ -120,7 +121,7 @@ def test_a_page_shows_the_work_or_what_came_of_it(
 ) -> None:
     now = Jobs.of
 
-    def late(jobs: Jobs, campaign: str) -> list[Job]:
+    def late(jobs: Jobs, campaign: str) -> list[SuggestionJob]:
         while now(jobs, campaign):
             time.sleep(0.05)
         return []
@@ -160,7 +161,7 @@ def test_record_what_has_no_value(
     answer = site.send(f"{PAGE}/runs/4/record", fields)
     assert f"Run 4 is recorded: {told}." in text_of(site, answer.headers["location"])
     run = campaign.run(4)
-    assert (run.outcome.value, run.result.reason) == (outcome, reason)
+    assert (run.outcome.value, run.reason) == (outcome, reason)
 
 
 def test_correct_and_take_back(site: Site, campaign: Campaign) -> None:
@@ -173,7 +174,7 @@ def test_correct_and_take_back(site: Site, campaign: Campaign) -> None:
     assert "Earlier entries" in text and "becomes again: failed (cracked)" in text
     version = str(campaign.run(3).version)
     undone = site.send(f"{PAGE}/runs/3/undo", {"version": version})
-    told = "Run 3 is again as it was before: failed (cracked)."
+    told = "Run 3 is back in its previous state: failed (cracked)."
     assert told in text_of(site, undone.headers["location"])
 
 
@@ -231,7 +232,7 @@ def test_an_import_says_what_it_took_for_granted(site: Site, campaign: Campaign)
     answer = site.send(f"{PAGE}/import", {}, files={"file": ("old.csv", rows)})
     text = text_of(site, answer.headers["location"])
     assert "2 experiments added, reason or note of 1 experiment filled in." in text
-    assert "Of these, 2 failed because the cell was empty; if that is not so, correct it" in text
+    assert "Of these, 2 failed because the cell was empty; if that is wrong, correct it" in text
     assert campaign.run(0).note == "hazy"
 
 
@@ -244,10 +245,10 @@ def test_the_report_is_a_file(site: Site) -> None:
 
 
 def test_the_script_of_the_page_is_told_in_json_what_is_wrong(site: Site) -> None:
-    answer = site.get("/c/nobody/learned", headers={"accept": "application/json"})
+    answer = site.get("/c/nobody/insight", headers={"accept": "application/json"})
     assert (answer.status_code, answer.json()) == (
         404,
-        {"detail": "There is no campaign 'nobody' here."},
+        {"detail": "there is no campaign 'nobody' here"},
     )
 
 
@@ -271,7 +272,7 @@ def test_the_state_changes_with_every_entry(site: Site, campaign: Campaign) -> N
 
 def test_a_long_table_is_cut(site: Site, campaign: Campaign) -> None:
     rows = [["temperature", "gas", "hardness"], *([t, "argon", t] for t in range(201, 301))]
-    campaign.import_cells(rows)
+    import_cells(campaign, rows)
     assert "Show all 105" in text_of(site, PAGE)
     assert "Show all" not in text_of(site, f"{PAGE}?all=true")
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from becbo.bench.records import FORMAT, Record, append_line, read_lines
-from becbo.bench.replay import Array, fit, problem_of
+from becbo.bench.replay import Array, can_replay, fit, problem_of
 from becbo.bench.run import need, watch_parent
 from becbo.problems import PROBLEMS, Problem
 from becbo.threads import one_thread
@@ -108,7 +108,7 @@ def _work(record: Record, counts: Sequence[int]) -> Curve:
 def unmeasured(records: Iterable[Record], known: Mapping[Key, Curve], every: int) -> list[Task]:
     """Runs with the numbers of evaluations whose accuracy is not known yet, seed by seed."""
     tasks = []
-    for record in sorted(records, key=lambda record: record.run.seed):
+    for record in sorted(filter(can_replay, records), key=lambda record: record.run.seed):
         there = known[record.run.key].accuracy if record.run.key in known else {}
         wanted = range(max(record.n_initial, 1), len(record.y) + 1, every)
         counts = tuple(n for n in wanted if n not in there)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from becbo.errors import InvalidInput
-from becbo.problems import PAPER, TUNING, get
+from becbo.problems import PAPER, PARETO, PARETO_TUNING, TUNING, get
 from becbo.settings import Settings
+
+if TYPE_CHECKING:
+    from becbo.outputs import Outputs
+    from becbo.proposers.base import Proposer
 
 N_INITIAL = 10  # evaluations of the initial design, in the paper and here
 
@@ -21,11 +25,20 @@ PROTOCOLS = {
 
 @dataclass(frozen=True)
 class Variant:
-    """A method under a label of its own, with changed settings of its ensemble."""
+    """A method under a label of its own, with its options and with what it is told.
 
-    label: str  # also a file name
+    Attributes:
+        label: what it is called in tables; also a file name.
+        method: one of `becbo.METHODS`.
+        options: its risk, or changed settings of its ensemble.
+        measured: whether it is told the values of objectives and limits, also where a limit is
+            broken; otherwise such a design fails and returns nothing.
+    """
+
+    label: str
     method: str
     options: Mapping[str, Any] = field(default_factory=dict)
+    measured: bool = False
 
 
 @dataclass(frozen=True)
@@ -49,6 +62,7 @@ class Run:
     seed: int
     budget: int
     protocol: str
+    measured: bool = False  # as in `Variant`
 
     @property
     def key(self) -> tuple[str, str, int]:
@@ -72,7 +86,7 @@ class Plan:
     def runs(self) -> list[Run]:
         """Seed by seed, so that an interrupted plan has compared all methods on some seeds."""
         return [
-            Run(problem, v.label, v.method, v.options, seed, self.budget, self.protocol)
+            Run(problem, v.label, v.method, v.options, seed, self.budget, self.protocol, v.measured)
             for seed in self.seeds
             for v in self.variants
             for problem in self.problems
@@ -94,6 +108,8 @@ def _sweep(name: str, changes: Mapping[str, Mapping[str, Any]]) -> tuple[Variant
         for label, options in changes.items()
     )
 
+
+_MEASURED = Variant("edge-measured", "edge", measured=True)
 
 SUITES: dict[str, Suite] = {
     suite.name: suite
@@ -127,6 +143,30 @@ SUITES: dict[str, Suite] = {
             "other problems with known optima, for choosing settings: none of the paper's",
             TUNING,
             presets("edge", "cei", "scbo", "sobol"),
+        ),
+        Suite(
+            "measured",
+            "the paper's problems with the values of objective and limits told, whatever they are",
+            PAPER,
+            (_MEASURED, *presets("sobol")),
+        ),
+        Suite(
+            "pareto",
+            "several objectives; designs that break a limit fail and return nothing",
+            PARETO,
+            presets("edge", "sobol"),
+        ),
+        Suite(
+            "pareto-measured",
+            "several objectives, with the values of limits told, whatever they are",
+            PARETO,
+            (_MEASURED, *presets("sobol")),
+        ),
+        Suite(
+            "pareto-tuning",
+            "other problems with several objectives, for choosing settings",
+            PARETO_TUNING,
+            (*presets("edge"), _MEASURED, *presets("sobol")),
         ),
         Suite(
             "risk",
@@ -248,17 +288,30 @@ def make_plan(
     variants = tuple(_variant(chosen, name) for name in methods) or chosen.variants
     plan = Plan(tuple(problems) or chosen.problems, variants, seeds, budget, protocol)
     for problem in plan.problems:
-        get(problem)
-    for variant in plan.variants:
-        check(variant)
+        for variant in plan.variants:
+            check(variant, problem)
     return plan
 
 
-def check(variant: Variant) -> None:
-    """Refuse a method or option that does not exist, before anything runs."""
+def check(variant: Variant, problem: str) -> None:
+    """Refuses a problem, method or option that does not exist, or a method that cannot do it."""
+    from becbo.bench.experiment import outputs_of
+    from becbo.outputs import Outputs
+
+    outputs = Outputs.of(outputs_of(get(problem), variant.measured))
+    make_proposer(variant, outputs)
+
+
+def make_proposer(
+    variant: Variant | Run, outputs: Outputs | None = None, budget: int | None = None
+) -> Proposer:
+    """The method of a variant or a run, with its options."""
     from becbo.methods import build
 
-    build(Settings(method=variant.method), **variant.options)
+    ensemble = {name: value for name, value in variant.options.items() if name != "risk"}
+    risk = variant.options.get("risk")
+    settings = Settings(method=variant.method, n_initial=N_INITIAL, risk=risk)
+    return build(settings, outputs, budget, **ensemble)
 
 
 def _suite(name: str) -> Suite:

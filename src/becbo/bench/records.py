@@ -23,6 +23,8 @@ from becbo.errors import InvalidInput
 FORMAT = 1
 PLANS = "plans.jsonl"
 
+Value = float | tuple[float, ...]  # of one objective, or of each of several
+
 
 @dataclass(frozen=True)
 class Searches:
@@ -42,7 +44,7 @@ class Record:
     variant: str = ""  # of the problem
     redraws: int = 0  # initial designs drawn and thrown away because no point worked
     x: tuple[tuple[Any, ...], ...] = ()  # (n, d) natural units, rounded
-    y: tuple[float | None, ...] = ()  # (n,) None: the experiment failed
+    y: tuple[Value | None, ...] = ()  # (n,) None: the design is infeasible
     seconds: tuple[float, ...] = ()  # of one processor, per proposal: no initial design
     parts: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # the same, by part
     searches: Searches = Searches()
@@ -62,7 +64,7 @@ class Record:
 
     @property
     def started_blind(self) -> bool:
-        """Whether no point of the initial design worked."""
+        """Whether no point of the initial design was feasible."""
         return not any(value is not None for value in self.y[: self.n_initial])
 
 
@@ -188,7 +190,7 @@ def _record(content: Mapping[str, Any]) -> Record:
             **content,
             "run": Run(**content["run"]),
             "x": tuple(map(tuple, content["x"])),
-            "y": tuple(content["y"]),
+            "y": tuple(tuple(v) if isinstance(v, list) else v for v in content["y"]),
             "seconds": tuple(content["seconds"]),
             "parts": {part: tuple(seconds) for part, seconds in content["parts"].items()},
             "searches": Searches(

@@ -13,17 +13,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from becbo.bench.plan import N_INITIAL
+from becbo.bench.plan import make_proposer
 from becbo.bench.records import Record
 from becbo.bench.summary import values
 from becbo.data import dataset
-from becbo.methods import build
 from becbo.models.base import Models
 from becbo.outputs import Outputs
-from becbo.problems import Problem, get_single
+from becbo.problems import Problem, get, get_single
 from becbo.proposers.base import Proposer
 from becbo.proposers.boundary import Boundary
-from becbo.settings import Settings
 from becbo.threads import one_thread
 from becbo.trial import Result, Trial
 
@@ -46,22 +44,26 @@ class Beliefs:
     bound: Array | None  # (m,) at least 0 where the method may search; None: it has no such limit
 
 
+def can_replay(record: Record) -> bool:
+    """Whether `fit` knows what the run was told: one objective, and failures without numbers."""
+    return not record.run.measured and len(get(record.run.problem).objective_names) == 1
+
+
 def fit(record: Record, n: int) -> tuple[Proposer, Models]:
     """The method of a run, and its models of the first n evaluations."""
     run, space = record.run, problem_of(record).space
-    settings = Settings(method=run.method, n_initial=N_INITIAL)
-    proposer = build(settings, budget=run.budget, **run.options)
+    proposer = make_proposer(run, budget=run.budget)
     trials = [
         Trial(i, dict(zip(space.names, x, strict=True)), _result(y))
-        for i, (x, y) in enumerate(zip(record.x[:n], record.y[:n], strict=True))
+        for i, (x, y) in enumerate(zip(record.x[:n], values(record)[:n].tolist(), strict=True))
     ]
     data = dataset(trials, space, _OUTPUTS)
     with one_thread():
         return proposer, proposer.fit(data, np.random.default_rng((run.seed, n)))
 
 
-def _result(value: float | None) -> Result:
-    return Result.failed() if value is None else Result.ok({"value": value})
+def _result(value: float) -> Result:
+    return Result.failed() if np.isnan(value) else Result.ok({"value": value})
 
 
 def beliefs(record: Record, n: int, U: Array) -> Beliefs:  # (m, d)

@@ -15,18 +15,17 @@ from becbo.bench.records import Record
 from becbo.bench.sections import Section, sections
 from becbo.bench.summary import (
     CAP,
-    TARGETS,
-    TIE,
+    HYPERVOLUME_REGRET,
     Array,
     bootstrap_interval,
     critical_difference,
     ecdf,
     ecdf_area,
     failure_share,
+    feasible,
     first_feasible,
     holm,
     mean_ranks,
-    values,
     wilcoxon,
     wins_ties_losses,
     with_interval,
@@ -41,7 +40,7 @@ from becbo.plots.comparison import (
     profiles_figure,
     ranks_figure,
 )
-from becbo.problems import get_single
+from becbo.problems import get, get_single
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -58,7 +57,8 @@ time. Values are minimised. The measure of quality is the normalised regret,
 (best - optimum) / (typical - optimum), where typical is the median over random designs that work:
 on the log10 scale, 0 is no better than a random working design and -2 a hundred times closer to the
 optimum. "Capped" means that each run counts at best {CAP:g}, so that extra digits on easy problems
-do not decide a mean. Seconds are processor time of one core.
+do not decide a mean. With several objectives it is the hypervolume regret: the share of the best
+known hypervolume that the feasible designs do not reach. Seconds are processor time of one core.
 """
 
 _CLAIMS = f"""\
@@ -109,10 +109,42 @@ def section_blocks(section: Section, curves: Mapping[Key, Curve], draw: Draw) ->
     """The text of one section, its figures drawn on the way."""
     yield f"## {section.name}: {section.summary}"
     yield _what_ran(section)
+    yield from (
+        _front_figures(section, draw)
+        if section.measure is HYPERVOLUME_REGRET
+        else _value_figures(section, draw)
+    )
+    yield draw(
+        f"{section.name}-feasible",
+        _feasible_bars(section),
+        "Share of the proposals that worked and kept all limits, with one standard deviation over "
+        "the runs, and the share of random designs for comparison.",
+    )
+    yield draw(
+        f"{section.name}-seconds",
+        curves_figure(
+            _panels(section, Section.seconds),
+            title=f"Time spent on proposals ({section.name})",
+            value_label="seconds so far",
+            log=True,
+        ),
+        "Accumulated processor time of the proposals, logarithmic.",
+    )
+    if len(section.labels) > 1 and section.compared:
+        yield from _comparison_blocks(section, draw)
+    if section.measure is not HYPERVOLUME_REGRET:
+        yield from picture_blocks(section, curves, draw)
+    yield "### All numbers"
+    yield table(section.records).markdown()
+
+
+def _value_figures(section: Section, draw: Draw) -> Iterator[str]:
+    """One objective: the best value and the distance to the optimum."""
+    optima = [get_single(problem).optimum for problem in section.problems]
     yield draw(
         f"{section.name}-best",
         curves_figure(
-            [_panel(section, problem, Section.best, optimum=True) for problem in section.problems],
+            _panels(section, Section.best, optima),
             title=f"Best value found ({section.name})",
             value_label="best value",
             reference_label="best possible",
@@ -124,7 +156,7 @@ def section_blocks(section: Section, curves: Mapping[Key, Curve], draw: Draw) ->
     yield draw(
         f"{section.name}-regret",
         curves_figure(
-            [_panel(section, problem, Section.regret) for problem in section.problems],
+            _panels(section, Section.regret),
             title=f"Distance to the optimum, logarithmic ({section.name})",
             value_label="log10 regret",
             focus=True,
@@ -132,31 +164,26 @@ def section_blocks(section: Section, curves: Mapping[Key, Curve], draw: Draw) ->
         "The same as log10 of the normalised regret, which also shows differences close to the "
         "optimum.",
     )
+
+
+def _front_figures(section: Section, draw: Draw) -> Iterator[str]:
+    """Several objectives: the hypervolume."""
     yield draw(
-        f"{section.name}-feasible",
-        _feasible_bars(section),
-        "Share of the proposals that worked, with one standard deviation over the runs, and the "
-        "share of random designs for comparison.",
-    )
-    yield draw(
-        f"{section.name}-seconds",
+        f"{section.name}-hypervolume",
         curves_figure(
-            [_panel(section, problem, Section.seconds) for problem in section.problems],
-            title=f"Time spent on proposals ({section.name})",
-            value_label="seconds so far",
-            log=True,
+            _panels(section, Section.hypervolume, [1.0] * len(section.problems)),
+            title=f"Hypervolume reached ({section.name})",
+            value_label="share of the best known",
+            reference_label="best known",
+            focus=True,
         ),
-        "Accumulated processor time of the proposals, logarithmic.",
+        "Hypervolume of the feasible designs against evaluations, as a share of the best known: "
+        "mean over the runs, one standard deviation shaded; higher is better.",
     )
-    if len(section.labels) > 1 and section.compared:
-        yield from _comparison_blocks(section, draw)
-    yield from picture_blocks(section, curves, draw)
-    yield "### All numbers"
-    yield table(section.records).markdown()
 
 
 def _comparison_blocks(section: Section, draw: Draw) -> Iterator[str]:
-    n = section.horizon
+    n, measure = section.horizon, section.measure
     yield "### Who is ahead"
     areas = {label: _area(section, label) for label in section.labels}
     yield draw(
@@ -166,9 +193,10 @@ def _comparison_blocks(section: Section, draw: Draw) -> Iterator[str]:
             areas,
             title=f"Targets reached on {_problems(section.compared)} ({section.name})",
         ),
-        f"Share of {len(TARGETS)} targets per run, log10 regret {TARGETS[0]:g} to {TARGETS[-1]:g}, "
-        "that are reached after so many evaluations; every problem counts the same. The intervals "
-        "are bootstraps over the runs of each problem.",
+        f"Share of {len(measure.targets)} targets per run, {measure.name} "
+        f"{measure.targets[0]:g} to {measure.targets[-1]:g}, that are reached after so many "
+        "evaluations; every problem counts the same. The intervals are bootstraps over the runs "
+        "of each problem.",
     )
     if len(section.compared) > 1:
         yield draw(
@@ -184,13 +212,14 @@ def _comparison_blocks(section: Section, draw: Draw) -> Iterator[str]:
     yield standing(section).markdown()
     yield (
         f"### {section.reference} against the others, per problem\n\n"
-        f"Mean difference of log10 regret after {n} evaluations on the seeds both have: negative "
+        f"Mean difference of {measure.name} after {n} evaluations on the seeds both have: negative "
         f"means {section.reference} is better. p is from the signed-rank test over these seeds, "
         "adjusted for the methods of the row (Holm); with fewer than 6 seeds it cannot become "
-        f"small. The last row counts wins, ties (within {TIE:g}) and losses over all pairs of runs."
+        f"small. The last row counts wins, ties (within {measure.tie:g}) and losses over all pairs "
+        "of runs."
     )
     yield _against(section).markdown()
-    yield "### Evaluations until a design worked\n\nMedian over the runs (largest)."
+    yield "### Evaluations until a design was feasible\n\nMedian over the runs (largest)."
     yield _first_working(section).markdown()
 
 
@@ -208,18 +237,18 @@ def _what_ran(section: Section) -> str:
     return f"Protocol: {' and '.join(protocols)}. Runs per problem:\n\n" + "\n".join(lines)
 
 
-def _panel(
+def _panels(
     section: Section,
-    problem: str,
     curves: Callable[[Section, str, str], Array],
-    optimum: bool = False,
-) -> Panel:
-    labels = [label for label in section.labels if section.of(problem, label)]
-    return Panel(
-        problem,
-        {label: curves(section, problem, label) for label in labels},
-        get_single(problem).optimum if optimum else None,
-    )
+    references: Sequence[float] | None = None,
+) -> list[Panel]:
+    """One panel per problem, with a level to compare with where there is one."""
+    panels = []
+    for i, problem in enumerate(section.problems):
+        labels = [label for label in section.labels if section.of(problem, label)]
+        lines = {label: curves(section, problem, label) for label in labels}
+        panels.append(Panel(problem, lines, references[i] if references else None))
+    return panels
 
 
 def _feasible_bars(section: Section) -> Figure:
@@ -230,15 +259,15 @@ def _feasible_bars(section: Section) -> Figure:
     return bars_figure(
         shares,
         section.problems,
-        title=f"Proposals that worked ({section.name})",
-        value_label="share that worked",
-        references=[get_single(problem).feasibility_ratio for problem in section.problems],
+        title=f"Feasible proposals ({section.name})",
+        value_label="feasible share",
+        references=[get(problem).feasibility_ratio for problem in section.problems],
         reference_label="random designs",
     )
 
 
 def _worked(runs: Sequence[Record]) -> Array:  # (k,)
-    return np.array([1 - failure_share(values(record), record.n_initial) for record in runs])
+    return np.array([1 - failure_share(feasible(record), record.n_initial) for record in runs])
 
 
 def _regrets(section: Section, problem: str, label: str) -> Array:  # (k, horizon)
@@ -247,12 +276,14 @@ def _regrets(section: Section, problem: str, label: str) -> Array:  # (k, horizo
 
 
 def _profile(section: Section, label: str) -> Array:  # (horizon,)
-    shares = [ecdf(_regrets(section, problem, label)) for problem in section.compared]
+    targets = section.measure.targets
+    shares = [ecdf(_regrets(section, problem, label), targets) for problem in section.compared]
     return np.asarray(np.mean(shares, axis=0))
 
 
 def _area(section: Section, label: str) -> Interval:
-    areas = [ecdf_area(_regrets(section, problem, label)) for problem in section.compared]
+    targets = section.measure.targets
+    areas = [ecdf_area(_regrets(section, problem, label), targets) for problem in section.compared]
     return Interval(float(np.mean([a.mean() for a in areas])), *bootstrap_interval(areas))
 
 
@@ -269,10 +300,11 @@ def _ranks(section: Section) -> Array:  # (methods,)
 def standing(section: Section) -> Table:
     """Area, mean regret and rank of each method, the best first."""
     areas = {label: _area(section, label) for label in section.labels}
+    measure = section.measure
     rows = []
     for label, rank in zip(section.labels, _ranks(section), strict=True):
         scores = [np.array(list(section.scores(p, label).values())) for p in section.compared]
-        capped = [np.maximum(s, CAP) for s in scores]
+        capped = [np.maximum(s, measure.cap) for s in scores]
         low, high = bootstrap_interval(capped)
         area = areas[label]
         rows.append(
@@ -289,8 +321,8 @@ def standing(section: Section) -> Table:
     header = (
         "method",
         "area under the targets (95 %)",
-        f"log10 regret @{section.horizon}",
-        f"capped at {CAP:g} (95 %)",
+        f"{measure.name} @{section.horizon}",
+        f"capped at {measure.cap:g} (95 %)",
         "mean rank",
         "runs",
     )
@@ -312,15 +344,16 @@ def _against(section: Section) -> Table:
             for label in others
         ]
         rows.append((problem, *cells))
-    counts = [_counts(list(pairs[label].values())) for label in others]
+    tie = section.measure.tie
+    counts = [_counts(list(pairs[label].values()), tie) for label in others]
     return Table(("problem", *others), tuple(rows), (("wins / ties / losses", *counts),))
 
 
-def _counts(pairs: Sequence[tuple[Array, Array]]) -> str:
+def _counts(pairs: Sequence[tuple[Array, Array]], tie: float) -> str:
     if not pairs:
         return "-"
     mine, theirs = (np.concatenate(side) for side in zip(*pairs, strict=True))
-    return " / ".join(map(str, wins_ties_losses(mine, theirs)))
+    return " / ".join(map(str, wins_ties_losses(mine, theirs, tie)))
 
 
 def _first_working(section: Section) -> Table:
@@ -328,7 +361,7 @@ def _first_working(section: Section) -> Table:
     for problem in section.problems:
         cells = []
         for label in section.labels:
-            first = [first_feasible(values(record)) for record in section.of(problem, label)]
+            first = [first_feasible(feasible(record)) for record in section.of(problem, label)]
             cells.append(f"{_count(np.median(first))} ({_count(max(first))})" if first else "-")
         rows.append((problem, *cells))
     return Table(("problem", *section.labels), tuple(rows), ())

@@ -17,15 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from becbo import Infeasible, InvalidInput, Optimizer
-from becbo.bench.plan import N_INITIAL, Run
+from becbo import InvalidInput, Optimizer
+from becbo.bench.experiment import Experiment, answer, outputs_of, perform
+from becbo.bench.plan import N_INITIAL, Run, make_proposer
 from becbo.bench.records import Record, Searches
 from becbo.errors import BecboError
-from becbo.methods import build
-from becbo.problems import Problem, get_single
+from becbo.problems import ConstrainedProblem, get
 from becbo.proposers.base import Proposal, Proposer
 from becbo.search.candidates import sobol
-from becbo.settings import Settings
 from becbo.threads import one_thread
 
 _DESIGN = 10  # the stream of random numbers that initial designs are drawn from
@@ -45,7 +44,7 @@ class Start:
 
 
 @lru_cache(maxsize=64)  # drawn anew for every method otherwise, at up to ten seconds
-def initial_design(problem: Problem, seed: int, protocol: str) -> Start:
+def initial_design(problem: ConstrainedProblem, seed: int, protocol: str) -> Start:
     """Ten scrambled Sobol points; for the authors' protocol drawn until at least one works.
 
     Where that is hopeless (a share that works of less than one in a million), the first draw
@@ -57,7 +56,7 @@ def initial_design(problem: Problem, seed: int, protocol: str) -> Start:
     n_draws = math.ceil(_SURE / (N_INITIAL * ratio)) if can_redraw else 1
     for redraws in range(n_draws):
         design = problem.space.decode(sobol(N_INITIAL, problem.space.dim, rng))
-        if not can_redraw or any(_result(problem, params)[0] is not None for params in design):
+        if not can_redraw or any(perform(problem, p).values for p in design):
             return Start(tuple(design), redraws)
     raise BecboError(
         f"{problem.name}: none of {N_INITIAL * n_draws} points worked, although {ratio:.2g} "
@@ -66,36 +65,43 @@ def initial_design(problem: Problem, seed: int, protocol: str) -> Start:
 
 
 def execute(run: Run, proposer: Proposer | None = None, told: str = "nothing") -> Record:
-    """One optimisation as a record; `proposer` takes the place of the run's method.
+    """One optimisation as a record.
 
-    Methods are compared on failures without a reason: they are `told` "nothing". Otherwise they
-    are told the "first" limit that a failure broke, or "all" of them.
+    Args:
+        run: what decides its course.
+        proposer: takes the place of the run's method.
+        told: which violated constraints a failure names: "nothing", "first" or "all". Methods are
+            compared on failures without a reason.
+
+    Returns:
+        The record.
     """
     begin = time.perf_counter()
-    problem = get_single(run.problem)
-    method = proposer or _proposer(run)
-    optimizer = Optimizer(problem.space, method=method, seed=run.seed, n_initial=N_INITIAL)
+    problem = get(run.problem)
+    optimizer = Optimizer(
+        problem.space,
+        outputs_of(problem, run.measured),
+        method=proposer or make_proposer(run, budget=run.budget),
+        seed=run.seed,
+        n_initial=N_INITIAL,
+    )
     start = initial_design(problem, run.seed, run.protocol)
+    tried: list[tuple[Mapping[str, Any], Experiment]] = []
     for params in start.params[: run.budget]:
-        value, why = _result(problem, params, told)
-        optimizer.add(params, value, failed=value is None and (why or True))
+        tried.append((params, perform(problem, params)))
+        answer(tried[-1][1], run.measured, told).add_to(optimizer, params)
     journal = _Journal()
-    while len(optimizer.trials) < run.budget:
+    while len(tried) < run.budget:
         asked = time.thread_time()  # runs share the machine with others: processor time is fair
         trial = optimizer.ask()
         journal.note(trial.number, optimizer.proposal, time.thread_time() - asked)
-        value, why = _result(problem, trial.params, told)
-        if value is None:
-            optimizer.fail(trial, why)
-        else:
-            optimizer.tell(trial, value)
-    trials = optimizer.trials
+        tried.append((trial.params, perform(problem, trial.params)))
+        answer(tried[-1][1], run.measured, told).give_to(optimizer, trial)
     return Record(
         run,
         problem.variant,
         start.redraws,
-        x=tuple(tuple(_rounded(v, X_DIGITS) for v in t.params.values()) for t in trials),
-        y=tuple(_rounded(t.value, Y_DIGITS) for t in trials),
+        **evaluations(tried),
         seconds=tuple(journal.seconds),
         parts={part: tuple(seconds) for part, seconds in journal.parts.items()},
         searches=journal.searches(),
@@ -104,9 +110,14 @@ def execute(run: Run, proposer: Proposer | None = None, told: str = "nothing") -
     )
 
 
-def _proposer(run: Run) -> Proposer:
-    settings = Settings(method=run.method, n_initial=N_INITIAL)
-    return build(settings, budget=run.budget, **run.options)
+def evaluations(tried: Iterable[tuple[Mapping[str, Any], Experiment]]) -> dict[str, Any]:
+    """Designs and what came of them, rounded, as the fields x and y of a record."""
+    x, y = [], []
+    for params, experiment in tried:
+        x.append(tuple(_rounded(value, X_DIGITS) for value in params.values()))
+        values = experiment.values and tuple(_rounded(v, Y_DIGITS) for v in experiment.values)
+        y.append(values[0] if values and len(values) == 1 else values)
+    return {"x": tuple(x), "y": tuple(y)}
 
 
 def attempt(run: Run) -> Record:
@@ -262,17 +273,6 @@ class _Journal:
         names = tuple(dict.fromkeys(self.winners))
         codes = tuple(names.index(winner) for winner in self.winners)
         return Searches(names, codes, tuple(self.bound_broken), tuple(self.fallback))
-
-
-def _result(
-    problem: Problem, params: Mapping[str, Any], told: str = "nothing"
-) -> tuple[float | None, str | None]:
-    """One experiment: its value, or None and what is told of the limits that it broke."""
-    try:
-        return problem(params), None
-    except Infeasible as failure:
-        first = failure.reason.split(",")[0]
-        return None, {"nothing": None, "first": first, "all": failure.reason}[told]
 
 
 def _rounded(value: Any, digits: int) -> Any:

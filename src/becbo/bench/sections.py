@@ -10,7 +10,18 @@ import numpy as np
 
 from becbo.bench.plan import SUITES
 from becbo.bench.records import Record
-from becbo.bench.summary import Array, at, best_so_far, regret_curve, stack, values
+from becbo.bench.summary import (
+    HYPERVOLUME_REGRET,
+    REGRET,
+    Array,
+    Measure,
+    at,
+    best_so_far,
+    hypervolume_curve,
+    measure_of,
+    stack,
+    values,
+)
 
 
 @dataclass(frozen=True)
@@ -35,6 +46,11 @@ class Section:
         return self._runs.get((problem, label), [])
 
     @property
+    def measure(self) -> Measure:
+        """How quality is measured on the problems of the section, which are of one kind."""
+        return measure_of(self.problems[0])
+
+    @property
     def horizon(self) -> int:
         """Evaluations that every method has reached."""
         budgets = [
@@ -51,9 +67,13 @@ class Section:
         """Best value after each evaluation, one row per run."""
         return stack([best_so_far(values(record)) for record in self.of(problem, label)])
 
+    def hypervolume(self, problem: str, label: str) -> Array:  # (k, n)
+        """Share of the best known hypervolume after each evaluation, one row per run."""
+        return stack([hypervolume_curve(record) for record in self.of(problem, label)])
+
     def regret(self, problem: str, label: str) -> Array:  # (k, n)
-        """log10 normalised regret after each evaluation, one row per run."""
-        return stack([regret_curve(record) for record in self.of(problem, label)])
+        """Regret after each evaluation, by `measure`; one row per run."""
+        return stack([self.measure.curve(record) for record in self.of(problem, label)])
 
     def seconds(self, problem: str, label: str) -> Array:  # (k, n)
         """Processor time spent on proposals so far; the initial design costs nothing."""
@@ -96,8 +116,9 @@ class Section:
 def sections(records: Iterable[Record]) -> list[Section]:
     """One section per suite that has something to show, then problems outside all suites.
 
-    A method that no suite has on a problem appears wherever that problem is. A suite of which only
-    methods are there that an earlier section has shown on the same problems has nothing to add.
+    A method that no suite has on a problem appears wherever that problem is and methods are told
+    as much as it was. A suite of which only methods are there that an earlier section has shown on
+    the same problems has nothing to add.
     """
     finished = [record for record in records if record.is_finished]
     in_suites = {
@@ -109,10 +130,12 @@ def sections(records: Iterable[Record]) -> list[Section]:
     found: list[Section] = []
     for suite in SUITES.values():
         labels = [variant.label for variant in suite.variants]
+        told = {variant.measured for variant in suite.variants}
         mine = [
             r
             for r in finished
             if r.run.problem in suite.problems
+            and r.run.measured in told
             and (r.run.label in labels or (r.run.problem, r.run.label) not in in_suites)
         ]
         section = _section(suite.name, suite.summary, suite.problems, labels, mine)
@@ -120,9 +143,12 @@ def sections(records: Iterable[Record]) -> list[Section]:
             found.append(section)
     known = {problem for suite in SUITES.values() for problem in suite.problems}
     others = [record for record in finished if record.run.problem not in known]
-    problems = tuple(dict.fromkeys(record.run.problem for record in others))
-    rest = _section("others", "problems outside the suites", problems, (), others)
-    return [*found, *([rest] if rest else [])]
+    for name, measure in (("others", REGRET), ("pareto-others", HYPERVOLUME_REGRET)):
+        rest = [record for record in others if measure_of(record.run.problem) is measure]
+        problems = tuple(dict.fromkeys(record.run.problem for record in rest))
+        section = _section(name, "problems outside the suites", problems, (), rest)
+        found += [section] if section else []
+    return found
 
 
 def _section(

@@ -1,22 +1,27 @@
 """Numbers from records: arrays in, arrays out.
 
-The measure of quality is log10 of the normalised regret, (best - optimum) / (typical - optimum),
-where `typical` is the median over random designs that work: 0 is as good as a random working
-design, -2 is a hundred times closer to the optimum.
+Quality is measured by a regret, which falls as a run gets better. With one objective it is log10
+of the normalised regret, (best - optimum) / (typical - optimum), where `typical` is the median
+over random designs that work: 0 is as good as a random working design, -2 is a hundred times
+closer to the optimum. With several objectives it is the share of the best known hypervolume that
+the feasible designs so far do not reach.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from becbo.bench.records import Record
-from becbo.problems import get_single
+from becbo.pareto import hypervolume
+from becbo.problems import get, get_pareto, get_single
 
 Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 # Differences below the floor are rounding; the ceiling stands for "nothing has worked yet".
 FLOOR, CEILING = -9.0, 2.0
@@ -27,9 +32,22 @@ TIE = 0.05  # log10 units: within about 12 %
 _BATCH, _N_BATCHES, _ENOUGH = 10_000, 40, 100  # random designs behind `typical_value`
 
 
+def objectives(record: Record) -> Array:  # (n, m)
+    """The objectives of each evaluation; NaN: the design is infeasible."""
+    m = len(get(record.run.problem).objective_names)
+    return np.array([[np.nan] * m if y is None else np.atleast_1d(y) for y in record.y]).reshape(
+        -1, m
+    )
+
+
 def values(record: Record) -> Array:  # (n,)
-    """What each evaluation returned; NaN: it failed."""
-    return np.array([np.nan if y is None else y for y in record.y], dtype=float)
+    """The only objective of each evaluation; NaN: the design is infeasible."""
+    return objectives(record)[:, 0]
+
+
+def feasible(record: Record) -> Flags:  # (n,)
+    """Which evaluations worked and kept all limits."""
+    return np.array([y is not None for y in record.y], dtype=bool)
 
 
 def best_so_far(y: Array) -> Array:  # (..., n) -> (..., n)
@@ -74,16 +92,66 @@ def regret_curve(record: Record) -> Array:  # (n,)
     )
 
 
-def failure_share(y: Array, n_initial: int) -> float:
-    """Share of failures among the proposals; NaN without proposals."""
-    proposed = y[n_initial:]
-    return float(np.isnan(proposed).mean()) if len(proposed) else float("nan")
+def hypervolume_curve(record: Record) -> Array:  # (n,)
+    """Share of the best known hypervolume that is reached after each evaluation."""
+    problem, F = get_pareto(record.run.problem), objectives(record)
+    reference = np.array(problem.reference)
+    reached = np.zeros(len(F))
+    front = np.empty((0, F.shape[1]))
+    for i, f in enumerate(F):
+        reached[i] = reached[i - 1] if i else 0.0
+        if (f < reference).all() and not (front <= f).all(axis=1).any():
+            front = np.vstack([front[~(f <= front).all(axis=1)], f])
+            reached[i] = hypervolume(front, reference)
+    return reached / problem.hypervolume
 
 
-def first_feasible(y: Array) -> float:
-    """Evaluations until one worked, including that one; infinite if none did."""
-    worked = np.flatnonzero(~np.isnan(y))
-    return float(worked[0] + 1) if len(worked) else float("inf")
+def hypervolume_regret_curve(record: Record) -> Array:  # (n,)
+    """What is missing from the best known hypervolume after each evaluation, as a share."""
+    return 1 - hypervolume_curve(record)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How quality is measured.
+
+    Attributes:
+        name: of the regret.
+        curve: the regret after each evaluation of a run, (n,).
+        targets: regrets that runs should reach, for the ECDF.
+        cap: a run counts at best this much in capped means.
+        tie: regrets closer than this are as good.
+    """
+
+    name: str
+    curve: Callable[[Record], Array]
+    targets: Array
+    cap: float
+    tie: float
+
+
+REGRET = Measure("log10 regret", regret_curve, TARGETS, CAP, TIE)
+# The best known hypervolumes are lower bounds: half a percent says nothing.
+HYPERVOLUME_REGRET = Measure(
+    "hypervolume regret", hypervolume_regret_curve, np.linspace(0.5, 0.005, 51), 0.0, 0.005
+)
+
+
+def measure_of(problem: str) -> Measure:
+    """How quality is measured on a problem."""
+    return REGRET if len(get(problem).objective_names) == 1 else HYPERVOLUME_REGRET
+
+
+def failure_share(is_feasible: Flags, n_initial: int) -> float:
+    """Share of the proposals that failed or broke a limit; NaN without proposals."""
+    proposed = is_feasible[n_initial:]
+    return float((~proposed).mean()) if len(proposed) else float("nan")
+
+
+def first_feasible(is_feasible: Flags) -> float:
+    """Evaluations until one was feasible, including that one; infinite if none was."""
+    found = np.flatnonzero(is_feasible)
+    return float(found[0] + 1) if len(found) else float("inf")
 
 
 def at(curves: Array, n: int) -> Array:  # (k, budget) -> (k,)

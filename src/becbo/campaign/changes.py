@@ -1,4 +1,4 @@
-"""Another description for a campaign that has begun: what may change, and what does."""
+"""A changed description of a campaign with runs: what can change, and what does."""
 
 from __future__ import annotations
 
@@ -11,34 +11,42 @@ from becbo.errors import InvalidInput
 from becbo.space import Categorical, Parameter
 from becbo.trial import Outcome
 
-_BEGIN_ANEW = (
-    "begin a new campaign for that, and import there what `becbo export` writes here, without the "
-    "column 'number'"
+_NEW_CAMPAIGN = (
+    "create a new campaign for that, and import an export of this one without the column 'number'"
 )
 
 
 def check_change(old: Description, new: Description, runs: Sequence[Run]) -> None:
-    """Refuse a description under which the runs so far would not mean the same any more."""
+    """Refuses a description that does not fit the runs so far.
+
+    Args:
+        old: The present description.
+        new: The description to replace it with.
+        runs: The runs so far.
+
+    Raises:
+        InvalidInput: A run would no longer be valid, or would mean something else.
+    """
     if new.name != old.name:
-        raise InvalidInput(f"the name is {new.name!r}, not {old.name!r}; {_BEGIN_ANEW}")
-    if new.objective.direction != old.objective.direction:
-        raise InvalidInput(f"objective: {new.objective.direction} is another aim; {_BEGIN_ANEW}")
+        raise InvalidInput(f"the name is {new.name!r}, not {old.name!r}; {_NEW_CAMPAIGN}")
+    if new.direction != old.direction:
+        raise InvalidInput(f"objective: {new.direction} is another objective; {_NEW_CAMPAIGN}")
     if set(new.space.names) != set(old.space.names):
         odd = sorted(set(new.space.names) ^ set(old.space.names))
-        raise InvalidInput(f"parameters: {', '.join(odd)} came or went; {_BEGIN_ANEW}")
+        raise InvalidInput(f"parameters: {', '.join(odd)} were added or removed; {_NEW_CAMPAIGN}")
     before = dict(zip(old.space.names, old.space.parameters, strict=True))
     for name, parameter in zip(new.space.names, new.space.parameters, strict=True):
         if _nature(parameter) != _nature(before[name]):
             raise InvalidInput(
-                f"parameter {name!r}: choices, whole numbers and the logarithmic scale stay as "
-                f"they are; {_BEGIN_ANEW}"
+                f"parameter {name!r}: choices, whole numbers and the logarithmic scale cannot "
+                f"change; {_NEW_CAMPAIGN}"
             )
     for run in runs:
         _check_run(run, new)
 
 
 def _nature(parameter: Parameter) -> object:
-    """What a study keeps of a parameter for good."""
+    """What a study fixes about a parameter."""
     if isinstance(parameter, Categorical):
         return parameter.choices
     return type(parameter), parameter.log
@@ -51,14 +59,21 @@ def _check_run(run: Run, description: Description) -> None:
         description.space.validate(run.params)
     except InvalidInput as error:
         raise InvalidInput(
-            f"run {run.number} would not be a run of this campaign any more: {error}; keep the "
-            "range, and add a constraint such as `temperature <= 450`, which holds for suggestions "
-            "only"
+            f"run {run.number} would no longer be valid: {error}; keep the range, and add a "
+            "constraint such as `temperature <= 450`, which restricts suggestions only"
         ) from error
 
 
 def changes(old: Description, new: Description) -> list[str]:
-    """What is different, one line each."""
+    """The differences between two descriptions.
+
+    Args:
+        old: The present description.
+        new: The new one.
+
+    Returns:
+        One line for each difference.
+    """
     before, after = (dict(_flat(d.to_dict())) for d in (old, new))
     return [
         f"{' '.join(key)}: {_said(before, key)} -> {_said(after, key)}"
@@ -68,7 +83,7 @@ def changes(old: Description, new: Description) -> list[str]:
 
 
 def _flat(content: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[Any, Any]]:
-    """Everything in a description, by where it stands."""
+    """Everything in a description by its path of keys."""
     for key, value in content.items():
         if isinstance(value, Mapping):
             yield from _flat(value, (*path, key))
@@ -77,5 +92,5 @@ def _flat(content: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tu
 
 
 def _said(content: Mapping[Any, Any], key: tuple[str, ...]) -> str:
-    value = content.get(key, "not said")
+    value = content.get(key, "not set")
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -1,4 +1,4 @@
-"""What a campaign is about, as a lab writes it down: a YAML, TOML or JSON file, or a dict.
+"""The description of a campaign, as a lab writes it: a YAML, TOML or JSON file, or a dict.
 
 name: coating
 objective: {name: hardness, unit: HV, direction: maximize}
@@ -16,27 +16,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from becbo.campaign.formulas import linear_constraint
 from becbo.campaign.notation import PARSERS, parse, to_yaml
+from becbo.checks import whole_number
 from becbo.errors import InvalidInput
-from becbo.proposers import build
+from becbo.methods import build
+from becbo.outputs import Objective, Outputs
+from becbo.settings import Settings
 from becbo.space import Categorical, Constraint, Integer, Parameter, Real, Space
 
-Direction = Literal["minimize", "maximize"]
-
-# Columns that a table of runs has besides parameters and objective, which cannot be called so.
-FURTHER_COLUMNS = (
+# Columns of every table of runs, hence not names of parameters or objectives.
+RESERVED_COLUMNS = (
     "number", "outcome", "reason", "note", "believed chance", "believed value", "believed spread",
 )  # fmt: skip
 
-_SETTINGS = ("budget", "method", "risk", "noisy", "n_initial", "seed", "note")
-_KEYS = ("name", "objective", "parameters", "constraints", *_SETTINGS)
-_OBJECTIVE_KEYS = ("name", "unit", "direction", "note")
+_DEFAULTS = Settings(seed=0)
+_OBJECTIVE = {"name": "value", "unit": "", "direction": "minimize", "note": ""}
+_SETTINGS = ("method", "risk", "noisy", "n_initial", "seed")
+_KEYS = ("name", "objective", "parameters", "constraints", "budget", *_SETTINGS, "note")
 _NUMBER_KEYS = ("low", "high", "log", "step", "integer", "unit", "note")
 _CHOICE_KEYS = ("choices", "unit", "note")
 _MAX_NAME = 100  # characters; databases and headings have their limits
@@ -44,7 +46,16 @@ _MAX_NAME = 100  # characters; databases and headings have their limits
 
 @dataclass(frozen=True)
 class LabParameter:
-    """A parameter with what people need to know to set it."""
+    """A parameter with what people need to know to set it.
+
+    Args:
+        parameter: The parameter.
+        unit: Its unit.
+        note: Anything that people should know.
+
+    Raises:
+        InvalidInput: The name, the unit or the note cannot be used.
+    """
 
     parameter: Parameter
     unit: str = ""
@@ -52,12 +63,12 @@ class LabParameter:
 
     def __post_init__(self) -> None:
         """Refuse what could not be the heading of a column."""
-        _check_column(f"parameter {self.name!r}", self.name)
-        _check_unit_and_note(f"parameter {self.name!r}", self.unit, self.note)
+        check_column(f"parameter {self.name!r}", self.name)
+        check_unit_and_note(f"parameter {self.name!r}", self.unit, self.note)
 
     @property
     def name(self) -> str:
-        """Of the parameter."""
+        """The name of the parameter."""
         return self.parameter.name
 
     @property
@@ -83,44 +94,21 @@ class LabParameter:
 
 
 @dataclass(frozen=True)
-class Objective:
-    """What is measured."""
-
-    name: str = "value"
-    unit: str = ""
-    direction: Direction = "minimize"
-    note: str = ""
-
-    def __post_init__(self) -> None:
-        """Refuse what could not be the heading of a column."""
-        _check_column("objective", self.name)
-        _check_unit_and_note("objective", self.unit, self.note)
-        if self.direction not in get_args(Direction):
-            possible = " or ".join(get_args(Direction))
-            raise InvalidInput(f"objective: direction {self.direction!r} must be {possible}")
-
-    @property
-    def heading(self) -> str:
-        """Name and unit, as a column heading."""
-        return heading(self.name, self.unit)
-
-
-@dataclass(frozen=True)
 class Description:
     """Everything that defines a campaign. Checked when it is made.
 
     Args:
-        name: of the campaign.
-        parameters: what can be set.
-        objective: what is measured, and whether it should be large or small.
-        constraints: limits known in advance, as in "a + 2*b <= 10"; no suggestion violates them.
-        budget: how many experiments are planned. Nothing stops there.
-        method: a name from `becbo.METHODS`.
-        risk: the largest chance of failure that a suggestion may have; None: left to the method.
-        noisy: whether repeating an experiment gives a different value.
-        n_initial: how many experiments are spread over the space before the models take over.
-        seed: another one, other suggestions.
-        note: anything that people should know.
+        name: The name of the campaign.
+        parameters: What can be set.
+        objective: What is measured, and whether it should be large or small.
+        constraints: Limits known in advance, as in "a + 2*b <= 10"; no suggestion violates them.
+        budget: How many experiments are planned. Nothing stops there.
+        settings: How to optimise; the method is a name from `becbo.METHODS`.
+        note: Anything that people should know.
+        objective_note: The same about the objective.
+
+    Raises:
+        InvalidInput: Something cannot be used; the message names it.
     """
 
     name: str
@@ -128,34 +116,29 @@ class Description:
     objective: Objective = field(default_factory=Objective)
     constraints: tuple[str, ...] = ()
     budget: int | None = None
-    method: str = "edge"
-    risk: float | None = None
-    noisy: bool = False
-    n_initial: int = 10
-    seed: int = 0
+    settings: Settings = _DEFAULTS
     note: str = ""
+    objective_note: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what no campaign could be made of, before anything is stored."""
+        """Refuse what cannot be a campaign, before anything is stored."""
         check_name("name", self.name)
         if not self.parameters:
             raise InvalidInput("parameters: name at least one parameter")
-        for setting, least in (("budget", 1), ("n_initial", 1), ("seed", 0)):
-            value = getattr(self, setting)
-            if value is None and setting == "budget":
-                continue
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise InvalidInput(f"{setting}: {value!r} must be a whole number from {least}")
-        if not isinstance(self.noisy, bool):
-            raise InvalidInput(f"noisy: {self.noisy!r} must be true or false")
-        if not isinstance(self.method, str):
-            raise InvalidInput(f"method: {self.method!r} must be a name from `becbo methods`")
+        if self.budget is not None:
+            whole_number("budget", self.budget)
         _check_text("note", self.note)
+        check_column("objective", self.objective.name)
+        if self.objective.target is not None:
+            raise InvalidInput(f"objective: target {self.objective.target!r}: give a direction")
+        check_unit_and_note("objective", self.objective.unit, self.objective_note)
         if self.objective.name in self.space.names:
             raise InvalidInput(
                 f"{self.objective.name!r} is a parameter and the objective too; rename one of them"
             )
-        build(self.method, self.noisy, risk=self.risk)
+        if not isinstance(self.settings.method, str):
+            raise InvalidInput(f"method {self.settings.method!r} must be the name of a method")
+        build(self.settings, self.outputs)
 
     @cached_property
     def space(self) -> Space:
@@ -163,19 +146,37 @@ class Description:
         parameters = [described.parameter for described in self.parameters]
         return Space(parameters, [_constraint(text, parameters) for text in self.constraints])
 
+    @property
+    def direction(self) -> Literal["minimize", "maximize"]:
+        """The direction of the objective."""
+        return "maximize" if self.objective.direction == "maximize" else "minimize"
+
+    @property
+    def outputs(self) -> Outputs:
+        """What an experiment returns."""
+        return Outputs.of(self.objective)
+
+    @property
+    def objective_heading(self) -> str:
+        """Name and unit of the objective, as a column heading."""
+        return heading(self.objective.name, self.objective.unit)
+
     def to_dict(self) -> dict[str, Any]:
-        """As `describe` takes it, for JSON or YAML, without what is left at its default."""
-        everything = {
+        """Plain data for JSON or YAML without defaults, from which `describe` makes the same."""
+        objective = {key: getattr(self.objective, key) for key in ("name", "unit", "direction")}
+        written = {
             "name": self.name,
-            "objective": _without_defaults(self.objective, _OBJECTIVE_KEYS),
+            "objective": _different(objective | {"note": self.objective_note}, _OBJECTIVE),
             "parameters": {p.name: _parameter_dict(p) for p in self.parameters},
             "constraints": list(self.constraints),
-            **_without_defaults(self, _SETTINGS),
+            "budget": self.budget,
+            **_different(vars(self.settings), vars(_DEFAULTS)),
+            "note": self.note,
         }
-        return {key: value for key, value in everything.items() if value not in ({}, [])}
+        return {key: value for key, value in written.items() if value not in ({}, [], None, "")}
 
     def to_yaml(self) -> str:
-        """The text of a file that `read_description` takes."""
+        """The content of a file that `read_description` reads."""
         return to_yaml(self.to_dict())
 
 
@@ -185,7 +186,17 @@ def heading(name: str, unit: str) -> str:
 
 
 def read_description(path: str | Path) -> Description:
-    """The description in a .yaml, .yml, .toml or .json file."""
+    """Reads a description.
+
+    Args:
+        path: A .yaml, .yml, .toml or .json file.
+
+    Returns:
+        The description.
+
+    Raises:
+        InvalidInput: The file cannot be read, or its content is not a description.
+    """
     path = Path(path)
     if path.suffix.lower() not in PARSERS:
         raise InvalidInput(f"{path}: a description must be a {', '.join(PARSERS)} file")
@@ -202,7 +213,17 @@ def read_description(path: str | Path) -> Description:
 
 
 def describe(content: Any) -> Description:
-    """The description in a dict, checked; every error names what it is about."""
+    """Makes a description from plain data.
+
+    Args:
+        content: A mapping with the keys of a description file.
+
+    Returns:
+        The description.
+
+    Raises:
+        InvalidInput: Something is missing, unknown or cannot be used; the message names it.
+    """
     _check_keys("the description", content, _KEYS)
     parameters = content.get("parameters")
     if not isinstance(parameters, Mapping) or not parameters:
@@ -212,12 +233,15 @@ def describe(content: Any) -> Description:
     constraints = content.get("constraints") or ()
     if isinstance(constraints, str) or not isinstance(constraints, Sequence):
         raise InvalidInput(f"constraints: {constraints!r} must be a list, as in `- a + b <= 10`")
+    objective, objective_note = _objective(content.get("objective") or {})
     return Description(
         name=content.get("name", ""),
         parameters=tuple(_parameter(name, given) for name, given in parameters.items()),
-        objective=_objective(content.get("objective") or {}),
+        objective=objective,
         constraints=tuple(constraints),
-        **_given(content, _SETTINGS),
+        settings=replace(_DEFAULTS, **_given(content, _SETTINGS)),
+        objective_note=objective_note,
+        **_given(content, ("budget", "note")),
     )
 
 
@@ -252,12 +276,12 @@ def _choices(what: str, choices: Any) -> list[Any]:
         raise InvalidInput(f"{what}: choices {choices!r} must be a list, as in [argon, nitrogen]")
     for choice in choices:
         if not isinstance(choice, str | int | float):
-            raise InvalidInput(f"{what}: choice {choice!r} must be a text or a number")
+            raise InvalidInput(f"{what}: choice {choice!r} must be text or a number")
         if isinstance(choice, str):
             _check_text(f"{what}: choice", choice)
             if choice.strip() != choice or not choice:
                 raise InvalidInput(
-                    f"{what}: choice {choice!r} may not be empty or have blanks around it"
+                    f"{what}: choice {choice!r} must not be empty or have spaces around it"
                 )
         elif not math.isfinite(choice):
             raise InvalidInput(f"{what}: choice {choice!r} must be a finite number, or in quotes")
@@ -266,11 +290,14 @@ def _choices(what: str, choices: Any) -> list[Any]:
     return list(choices)
 
 
-def _objective(given: Any) -> Objective:
+def _objective(given: Any) -> tuple[Objective, str]:
+    """The objective and the note about it."""
     if isinstance(given, str):
-        return Objective(given)
-    _check_keys("objective", given, _OBJECTIVE_KEYS)
-    return Objective(**_given(given, _OBJECTIVE_KEYS))
+        given = {"name": given}
+    _check_keys("objective", given, tuple(_OBJECTIVE))
+    objective = _given(given, tuple(_OBJECTIVE))
+    check_column("objective", objective.get("name", "value"))
+    return Objective(**_given(objective, ("name", "unit", "direction"))), objective.get("note", "")
 
 
 def _given(content: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
@@ -286,7 +313,7 @@ def _check_keys(what: str, given: Any, keys: Sequence[str]) -> None:
 
 
 def check_name(what: str, name: Any) -> None:
-    """Refuses what cannot be the name of something."""
+    """Refuses a name that cannot be used."""
     if not isinstance(name, str):
         raise InvalidInput(f"{what}: {name!r} must be a name; put it in quotes")
     if not name.strip():
@@ -294,27 +321,33 @@ def check_name(what: str, name: Any) -> None:
     if len(name) > _MAX_NAME:
         raise InvalidInput(f"{what}: {name[:20]!r}... is longer than {_MAX_NAME} characters")
     if name != name.strip() or not name.isprintable() or any(c in name for c in "[]`"):
-        raise InvalidInput(f"{what}: {name!r} may not have [ ] `, line breaks, or blanks around it")
+        raise InvalidInput(
+            f"{what}: {name!r} must not contain [ ] ` or line breaks, or have spaces around it"
+        )
 
 
-def _check_column(what: str, name: Any) -> None:
+def check_column(what: str, name: Any) -> None:
+    """Refuses a name that cannot be the heading of a column."""
     check_name(what, name)
-    if name.lower() in FURTHER_COLUMNS:
+    if name.lower() in RESERVED_COLUMNS:
         raise InvalidInput(
             f"{what}: {name!r} is a column of every table; choose another name for it"
         )
 
 
-def _check_unit_and_note(what: str, unit: Any, note: Any) -> None:
+def check_unit_and_note(what: str, unit: Any, note: Any = "") -> None:
+    """Refuses a unit or a note that cannot be printed."""
     _check_text(f"{what}: unit", unit)
     _check_text(f"{what}: note", note)
     if unit != unit.strip() or not unit.isprintable():
-        raise InvalidInput(f"{what}: unit {unit!r} may not have line breaks, or blanks around it")
+        raise InvalidInput(
+            f"{what}: unit {unit!r} must not contain line breaks or have spaces around it"
+        )
 
 
 def _check_text(what: str, text: Any) -> None:
     if not isinstance(text, str):
-        raise InvalidInput(f"{what} {text!r} must be a text; put it in quotes")
+        raise InvalidInput(f"{what} {text!r} must be text; put it in quotes")
     if not all(c.isprintable() or c in "\n\t" for c in text):
         raise InvalidInput(f"{what} {text!r} has characters that cannot be printed")
 
@@ -339,7 +372,5 @@ def _short(number: float) -> float:
     return int(number) if number == math.floor(number) and abs(number) < 1e15 else number
 
 
-def _without_defaults(given: Any, keys: Sequence[str]) -> dict[str, Any]:
-    defaults = {f.name: f.default for f in fields(given)}
-    pairs = [(key, getattr(given, key)) for key in keys]
-    return {key: value for key, value in pairs if value != defaults[key]}
+def _different(content: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in content.items() if value != defaults[key]}

@@ -18,9 +18,18 @@ _Form = dict[str, float]  # name -> coefficient; "" -> the constant
 
 
 def linear_constraint(text: str, names: Sequence[str]) -> LinearConstraint:
-    """`2*a + b <= 10`, `a >= b` or `1 <= a + b <= 3` as a constraint on the parameters.
+    """Reads a constraint.
 
-    A name that is not a single word is written in backticks: `` `cooling rate` <= 3``.
+    Args:
+        text: As in `2*a + b <= 10`, `a >= b` or `1 <= a + b <= 3`. A name of several words is
+            written in backticks: `` `cooling rate` <= 3``.
+        names: The parameters that are numbers.
+
+    Returns:
+        The constraint.
+
+    Raises:
+        InvalidInput: The text is not a linear constraint on these parameters.
     """
     if not isinstance(text, str):
         raise InvalidInput(f"constraint {text!r}: {_EXAMPLE}")
@@ -32,30 +41,32 @@ def linear_constraint(text: str, names: Sequence[str]) -> LinearConstraint:
     except (_Unreadable, InvalidInput) as error:
         raise InvalidInput(f"constraint {text!r}: {error}") from None
     except RecursionError:
-        raise InvalidInput(f"constraint {text[:40]!r}... is too deep; {_EXAMPLE}") from None
+        raise InvalidInput(
+            f"constraint {text[:40]!r}... is nested too deeply; {_EXAMPLE}"
+        ) from None
 
 
 class _Unreadable(Exception):
-    """The message says why."""
+    """The text is not a linear constraint; the message says why."""
 
 
 def _parse(text: str, names: Sequence[str]) -> tuple[ast.Compare, dict[str, str]]:
-    """The syntax tree, and what the words in it stand for."""
+    """The syntax tree, and the parameter of each name in it."""
     known = {unicodedata.normalize("NFKC", name): name for name in names}  # as Python reads them
     plain = text.strip()
     for i, name in enumerate(names):
         plain = plain.replace(f"`{name}`", f" _{i}_ ")
         known[f"_{i}_"] = name
     try:
-        with warnings.catch_warnings():  # of code that nobody runs
+        with warnings.catch_warnings():  # the code is never run
             warnings.simplefilter("ignore")
             tree = ast.parse(plain.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError):
         raise _Unreadable(
-            f"it cannot be read; {_EXAMPLE}, and names of several words in backticks"
+            f"it cannot be read; {_EXAMPLE}, with names of several words in backticks"
         ) from None
     if not isinstance(tree, ast.Compare):
-        raise _Unreadable(f"it compares nothing; {_EXAMPLE}")
+        raise _Unreadable(f"it has no <= or >=; {_EXAMPLE}")
     return tree, known
 
 
@@ -68,7 +79,7 @@ def _linear(node: ast.expr, known: Mapping[str, str]) -> _Form:
             return {known[word]: 1.0}
         case ast.Name(id=word):
             numbers = ", ".join(dict.fromkeys(known.values()))
-            raise _Unreadable(f"{word!r} is not one of the parameters with numbers ({numbers})")
+            raise _Unreadable(f"{word!r} is not one of the numeric parameters ({numbers})")
         case ast.UnaryOp(op=ast.USub() | ast.UAdd() as op, operand=inner):
             return _scaled(_linear(inner, known), -1.0 if isinstance(op, ast.USub) else 1.0)
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=right):
@@ -108,7 +119,7 @@ def _between(sides: Sequence[_Form], ops: Sequence[type[ast.cmpop]]) -> tuple[_F
     """Coefficients, lower and upper bound of `a <= b`, `a >= b` or `1 <= a <= 3`."""
     is_rising = set(ops) <= _RISING
     if not is_rising and not set(ops) <= _FALLING:
-        raise _Unreadable("compare with <= or with >=")
+        raise _Unreadable("compare with <= or >=")
     least, most = -math.inf, math.inf
     if len(sides) == 2:
         form = _sum(sides[0], _scaled(sides[1], -1.0))
@@ -121,5 +132,5 @@ def _between(sides: Sequence[_Form], ops: Sequence[type[ast.cmpop]]) -> tuple[_F
     shift = form.pop("", 0.0)
     coefficients = {name: c for name, c in form.items() if c}
     if not coefficients:
-        raise _Unreadable("it says nothing about a parameter")
+        raise _Unreadable("it contains no parameter")
     return coefficients, least - shift, most - shift

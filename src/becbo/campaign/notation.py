@@ -1,4 +1,4 @@
-"""Text files of names and values: YAML, TOML and JSON in, YAML out."""
+"""Files of names and values: reads YAML, TOML and JSON, writes YAML."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 
 import yaml
 
-# PyYAML follows YAML 1.1, where `on`, `no` and `12:30` are no texts and 1e-5 is no number. People
-# expect YAML 1.2, and so do most other programs.
+# PyYAML follows YAML 1.1, where `on`, `no` and `12:30` are not strings and 1e-5 is not a number.
+# People and most other programs expect YAML 1.2.
 _TAGS = {
     "null": (r"~|null|Null|NULL|", ["~", "n", "N", ""]),
     "bool": (r"true|True|TRUE|false|False|FALSE", list("tTfF")),
@@ -25,12 +25,23 @@ _TAGS = {
 
 
 def parse(suffix: str, text: str) -> Any:
-    """The content of a file of that kind; ValueError if it is none."""
+    """Reads the content of a file.
+
+    Args:
+        suffix: The kind of file, one of `PARSERS`.
+        text: The content of the file.
+
+    Returns:
+        Plain data.
+
+    Raises:
+        ValueError: The content is not of that kind.
+    """
     return PARSERS[suffix](text)
 
 
 def to_yaml(content: Any) -> str:
-    """Content as YAML in the order given."""
+    """Plain data as YAML, in the order given."""
     written: str = yaml.dump(content, Dumper=_dumper(), sort_keys=False, allow_unicode=True)
     return written
 
@@ -58,11 +69,11 @@ PARSERS: dict[str, Callable[[str], Any]] = {
 
 
 def _without_repeats(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
-    """A dict; a name that stands there twice is an error instead of the last one winning."""
+    """A dict; a repeated name is an error instead of replacing the first one."""
     found: dict[Any, Any] = {}
     for name, value in pairs:
         if name in found:
-            raise ValueError(f"{name!r} stands there twice")
+            raise ValueError(f"{name!r} appears twice")
         found[name] = value
     return found
 
@@ -82,8 +93,8 @@ def _loader() -> type[yaml.SafeLoader]:
         def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
             if self.check_event(yaml.AliasEvent):  # a few lines of them fill the memory
                 raise ValueError(
-                    "YAML aliases are not taken; write the values out, and put a text that begins "
-                    "with * in quotes"
+                    "YAML aliases are not supported; write the values out, and put a string that "
+                    "begins with * in quotes"
                 )
             return super().compose_node(parent, index)
 
@@ -96,7 +107,7 @@ def _loader() -> type[yaml.SafeLoader]:
 
 @cache
 def _dumper() -> type[yaml.SafeDumper]:
-    """Puts quotes around texts that YAML 1.1 or YAML 1.2 would take for something else."""
+    """Quotes strings that YAML 1.1 or YAML 1.2 would read as something else."""
 
     class Dumper(yaml.SafeDumper):
         pass

@@ -7,110 +7,145 @@ one, and a run is the chain of trials that replace each other.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+import numpy as np
 from optuna.trial import FrozenTrial, TrialState
 
+from becbo.checks import finite_value
 from becbo.errors import InvalidInput
-from becbo.optimizer import finite_value, reason_in
-from becbo.optuna.beliefs import Proposed, proposed
+from becbo.optuna.beliefs import StoredProposal, proposal_of
 from becbo.optuna.outcomes import (
     FIXED,
-    REPLACES,
+    MAX_RETRIES,
     RETRIES,
-    final_value,
+    corrections,
     lost_among,
-    outcome,
-    reason,
+    result_of,
 )
-from becbo.trial import Outcome, Prediction
+from becbo.optuna.study_data import StudyData
+from becbo.outputs import Outputs
+from becbo.space import Space
+from becbo.trial import PENDING, Outcome, Prediction, Result
 
-NOTE = "becbo:note"  # attribute of a trial: what somebody wrote about it
-REOPENED = "becbo:reopened"  # attribute of a trial: pending again, because an entry was undone
-RESTORES = "becbo:restores"  # attribute of a trial: the number of one whose entry it brings back
-NOTHING = -1  # instead of that number: everything that was written about the run is taken back
-BATCH = "becbo:batch"  # attribute of a trial: the import that wrote its entry, among others
+# Attributes of trials.
+NOTE = "becbo:note"  # what somebody noted
+REOPENED = "becbo:reopened"  # pending again, because an entry was undone
+RESTORES = "becbo:restores"  # the number of the trial whose entry it restores
+NOTHING = -1  # instead of that number: every entry about the run was undone
+BATCH = "becbo:batch"  # the import that wrote its entry, among others
+
 REPEAT = "repeat of a lost run"  # origin of a run
-WITHDRAWN = "withdrawn"  # reason of a lost run that is not to be repeated
-TAKEN_BACK = "taken back"  # reason of a lost run that was added, and then undone
+WITHDRAWN = Result.lost("withdrawn")  # a suggestion that is not to be repeated
+UNDONE = Result.lost("taken back")  # a run that was added, and then undone
 
 
-@dataclass(frozen=True)
-class Result:
-    """What came out of an experiment: a value, a failure, a loss, or nothing yet."""
+def entered_result(
+    objective: str, value: float | None = None, failed: bool | str = False, lost: bool | str = False
+) -> Result:
+    """The result that somebody enters.
 
-    outcome: Outcome
-    value: float | None = None
-    reason: str = ""
+    Args:
+        objective: The name of the objective.
+        value: The measured value.
+        failed: The design does not work: the reason, or True.
+        lost: The experiment says nothing about its design: the reason, or True.
 
-    @classmethod
-    def of(
-        cls,
-        value: float | None = None,
-        failed: bool | str = False,
-        lost: bool | str = False,
-    ) -> Result:
-        """Exactly one of: a number, `failed` (or why), `lost` (or why)."""
-        if (value is not None) + bool(failed) + bool(lost) != 1:
-            raise InvalidInput(
-                f"value {value!r}, failed {failed!r}, lost {lost!r}: give exactly one of them"
-            )
-        if value is not None:
-            return cls(Outcome.OK, finite_value(value))
-        words = clean(reason_in(failed or lost) or "")
-        return cls(Outcome.FAILED if failed else Outcome.LOST, None, words)
+    Returns:
+        The result.
 
-    def __str__(self) -> str:
-        if self.outcome is Outcome.OK:
-            return f"{self.value:.6g}"
-        return f"{self.outcome.value} ({self.reason})" if self.reason else self.outcome.value
+    Raises:
+        InvalidInput: The value is not a finite number, a reason is not text, or not exactly one
+            of `value`, `failed` and `lost` was given.
+    """
+    if (value is not None) + bool(failed) + bool(lost) != 1:
+        raise InvalidInput(
+            f"value {value!r}, failed {failed!r}, lost {lost!r}: give exactly one of them"
+        )
+    if value is not None:
+        return Result.ok({objective: finite_value(value)})
+    given = failed or lost
+    reason = None if isinstance(given, bool | np.bool_) else given
+    make = Result.failed if failed else Result.lost
+    return make(clean_text(reason) if isinstance(reason, str) else reason)
 
 
-def clean(text: str) -> str:
-    """What somebody wrote, without blanks around it and characters that no file could keep."""
+def clean_text(text: str) -> str:
+    """Text without spaces around it and without characters that cannot be printed."""
     return "".join(c for c in text if c.isprintable() or c in "\n\t").strip()
 
 
 @dataclass(frozen=True)
-class Version:
-    """What was written about a run at some time."""
+class RunState:
+    """A run at some time.
+
+    Attributes:
+        result: What had come out.
+        note: What was noted.
+        written: When it was written.
+        entry: The number of the trial in which it was written, or NOTHING.
+    """
 
     result: Result
     note: str
     written: datetime | None
-    entry: int  # the trial in which it was written, or NOTHING
+    entry: int
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What was written about a run last and has not been taken back."""
+    """The last entry about a run that was not undone.
+
+    Attributes:
+        trial: The number of the trial in which it was written.
+        written: When it was written.
+        batch: The same for all entries of one import; "" for a single entry.
+        before: What the run becomes without it.
+    """
 
     trial: int
     written: datetime
-    batch: str  # the same for everything that one import wrote; "": written by itself
-    before: Version  # what the run becomes without it
+    batch: str
+    before: RunState
 
 
 @dataclass(frozen=True)
 class Run:
-    """One experiment as people see it."""
+    """One experiment as people see it.
 
-    number: int  # stays the same when the entry is corrected
+    Attributes:
+        number: Its number, which corrections do not change.
+        params: The design.
+        result: What came out.
+        believed: What the models predicted before the experiment, if they proposed it.
+        origin: How the design was chosen.
+        note: Anything that somebody noted.
+        suggested: When it was suggested; None if it was not suggested here.
+        recorded: When its result was recorded.
+        version: Changes with every entry: see `Campaign.record`.
+        before: Its state before the last change, which may have been an undo.
+        history: Its earlier entries, the oldest first.
+        repeats: Numbers of lost runs with the same design; it repeats the last of them.
+        remark: Anything unusual about how the design was chosen.
+        entry: The last entry; None if there is none, or every entry was undone.
+    """
+
+    number: int
     params: dict[str, Any]
     result: Result
-    believed: Prediction | None  # before the experiment, if the models proposed it
-    origin: str  # how the design was chosen
+    believed: Prediction | None
+    origin: str
     note: str
-    suggested: datetime | None  # None: the experiment was not suggested here
+    suggested: datetime | None
     recorded: datetime | None
-    version: int  # changes with every entry: see `Campaign.record`
-    before: Version  # what it was before its last change, which may have been to take one back
-    history: tuple[Version, ...]  # earlier entries, the oldest first
-    repeats: tuple[int, ...] = ()  # lost runs with the same design, the last of which it repeats
-    remark: str = ""  # anything unusual about how the design was chosen
-    entry: Entry | None = None  # None: nothing was written, or all of it was taken back
+    version: int
+    before: RunState
+    history: tuple[RunState, ...]
+    repeats: tuple[int, ...] = ()
+    remark: str = ""
+    entry: Entry | None = None
 
     @property
     def outcome(self) -> Outcome:
@@ -119,43 +154,99 @@ class Run:
 
     @property
     def value(self) -> float | None:
-        """What came out, if it worked."""
+        """The measured value, if it worked."""
         return self.result.value
 
     @property
+    def reason(self) -> str:
+        """Why it failed or was lost; "" if nobody said."""
+        return self.result.reason or ""
+
+    @property
     def is_open(self) -> bool:
-        """Whether it is pending, or what was written about it was taken back."""
-        taken_back = Result(Outcome.LOST, reason=TAKEN_BACK)
-        return self.outcome is Outcome.PENDING or self.result == taken_back
+        """Whether it is pending, or its only entry was undone."""
+        return self.outcome is Outcome.PENDING or self.result == UNDONE
 
 
-def read_runs(
-    trials: Sequence[FrozenTrial], study_attrs: Mapping[str, Any], names: Collection[str]
-) -> list[Run]:
-    """All experiments by number, each as it stands now, on the parameters of these names."""
-    started = [trial for trial in trials if trial.state is not TrialState.WAITING]
+def read_runs(study: StudyData, names: Collection[str]) -> list[Run]:
+    """The runs of a study.
+
+    Args:
+        study: What the study holds.
+        names: The parameters of the campaign.
+
+    Returns:
+        All experiments by number, each in its present state.
+    """
+    started = [trial for trial in study.trials if trial.state is not TrialState.WAITING]
     chains: dict[int, list[FrozenTrial]] = {}
     first: dict[int, int] = {}
+    corrected = corrections(started)
     for trial in started:
-        before = trial.system_attrs.get(REPLACES, -1)
+        before = corrected.get(trial.number, -1)
         first[trial.number] = first.get(before, trial.number)
         chains.setdefault(first[trial.number], []).append(trial)
-    lost = lost_among(started, study_attrs)
-    # A design that is being worked out at this moment, or was when a program died, is incomplete.
+    lost = lost_among(started, study.user_attrs)
+    # A design that is being computed at this moment, or was when a program died, is incomplete.
     return [
-        _run(chain, lost, names)
+        _run(chain, lost, names, study.outputs)
         for _, chain in sorted(chains.items())
         if set(names) <= set(chain[-1].params)
     ]
 
 
-def _run(chain: Sequence[FrozenTrial], lost: frozenset[int], names: Collection[str]) -> Run:
-    """The run that a chain of trials, each of which replaces the one before, stands for."""
+def last_entries(runs: Sequence[Run]) -> list[tuple[Run, Entry]]:
+    """The entry that was written last, with all of its batch."""
+    written = [(run, run.entry) for run in runs if run.entry is not None]
+    if not written:
+        return []
+    _, last = max(written, key=lambda each: (each[1].written, each[1].trial))
+    return [
+        (run, entry)
+        for run, entry in written
+        if entry == last or (last.batch and entry.batch == last.batch)
+    ]
+
+
+def runs_to_repeat(runs: Sequence[Run], space: Space) -> list[Run]:
+    """The lost runs whose designs are suggested again, before any new one.
+
+    Args:
+        runs: All runs of a campaign.
+        space: What may be suggested now; it may have become smaller since.
+
+    Returns:
+        Those runs, by number.
+    """
+    repeated = {number for run in runs for number in run.repeats}
+    return [
+        run
+        for run in runs
+        if run.outcome is Outcome.LOST
+        and run.suggested is not None
+        and run.result != WITHDRAWN
+        and run.number not in repeated
+        and len(run.repeats) < MAX_RETRIES
+        and _is_possible(run.params, space)
+    ]
+
+
+def _is_possible(params: Mapping[str, Any], space: Space) -> bool:
+    try:
+        return space.is_allowed(space.validate(params))
+    except InvalidInput:
+        return False
+
+
+def _run(
+    chain: Sequence[FrozenTrial], lost: frozenset[int], names: Collection[str], outputs: Outputs
+) -> Run:
+    """The run of a chain of trials, each of which replaces the one before."""
     original, current = chain[0], chain[-1]
-    proposal = proposed(original)
+    proposal = proposal_of(original)
     history = {
-        trial.number: Version(
-            _result(trial, lost - {trial.number}),
+        trial.number: RunState(
+            result_of(trial, lost - {trial.number}, outputs=outputs),
             _note(trial),
             trial.datetime_complete,
             _entry_in(trial),
@@ -167,8 +258,8 @@ def _run(chain: Sequence[FrozenTrial], lost: frozenset[int], names: Collection[s
     return Run(
         number=original.number,
         params={name: value for name, value in current.params.items() if name in names},
-        result=_result(current, lost),
-        believed=None if proposal is None else proposal.believed,
+        result=result_of(current, lost, outputs=outputs),
+        believed=_believed(proposal, outputs),
         origin=_origin(proposal, repeats),
         note=_note(current),
         suggested=original.datetime_start if _was_pending(original) else None,
@@ -182,7 +273,16 @@ def _run(chain: Sequence[FrozenTrial], lost: frozenset[int], names: Collection[s
     )
 
 
-def _origin(proposal: Proposed | None, repeats: Sequence[int]) -> str:
+def _believed(proposal: StoredProposal | None, outputs: Outputs) -> Prediction | None:
+    """What was predicted; a sampler does not know the names of outputs, only their order."""
+    if proposal is None or proposal.believed is None:
+        return None
+    estimates = proposal.believed.outputs.values()
+    named = dict(zip(outputs.names, estimates, strict=False))
+    return replace(proposal.believed, outputs=named)
+
+
+def _origin(proposal: StoredProposal | None, repeats: Sequence[int]) -> str:
     if repeats:
         return REPEAT
     return "user" if proposal is None else proposal.origin
@@ -191,25 +291,25 @@ def _origin(proposal: Proposed | None, repeats: Sequence[int]) -> str:
 def _was_pending(trial: FrozenTrial) -> bool:
     """Whether the trial waited for its result, instead of being added with it."""
     waits = (FIXED, RETRIES, REOPENED)
-    return proposed(trial) is not None or any(key in trial.system_attrs for key in waits)
+    return proposal_of(trial) is not None or any(key in trial.system_attrs for key in waits)
 
 
-def _before(trial: FrozenTrial, history: Mapping[int, Version]) -> Version:
-    """What the run was before that trial of it, given the finished ones by number."""
+def _before(trial: FrozenTrial, history: Mapping[int, RunState]) -> RunState:
+    """The run before one of its trials, given the finished ones by number."""
     if _was_pending(trial):
-        return Version(Result(Outcome.PENDING), "", None, NOTHING)
+        return RunState(PENDING, "", None, NOTHING)
     if earlier := [number for number in history if number < trial.number]:
         return history[max(earlier)]
-    return Version(Result(Outcome.LOST, reason=TAKEN_BACK), _note(trial), None, NOTHING)
+    return RunState(UNDONE, _note(trial), None, NOTHING)
 
 
 def _entry_in(trial: FrozenTrial) -> int:
-    """The trial whose entry stands as long as this one is the last of its run."""
+    """The trial whose entry counts while this one is the last of its run."""
     number: int = trial.system_attrs.get(RESTORES, trial.number)
     return number
 
 
-def _entry(chain: Sequence[FrozenTrial], history: Mapping[int, Version]) -> Entry | None:
+def _entry(chain: Sequence[FrozenTrial], history: Mapping[int, RunState]) -> Entry | None:
     number = _entry_in(chain[-1])
     for trial in chain:
         if trial.number == number and trial.datetime_complete is not None:
@@ -221,9 +321,3 @@ def _entry(chain: Sequence[FrozenTrial], history: Mapping[int, Version]) -> Entr
 def _note(trial: FrozenTrial) -> str:
     note: str = trial.user_attrs.get(NOTE, "")
     return note
-
-
-def _result(trial: FrozenTrial, lost: frozenset[int]) -> Result:
-    ended = outcome(trial, lost)
-    value = final_value(trial) if ended is Outcome.OK else None
-    return Result(ended, value, reason(trial) or "")

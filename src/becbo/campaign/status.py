@@ -1,4 +1,4 @@
-"""Where a campaign stands, and its runs as the engine sees them."""
+"""The status of a campaign, and what comes next."""
 
 from __future__ import annotations
 
@@ -7,21 +7,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from becbo.campaign.description import Description
-from becbo.campaign.runs import Run
-from becbo.data import reasons_in
-from becbo.optimizer import Optimizer
+from becbo.campaign.runs import REPEAT, Run, runs_to_repeat
+from becbo.optuna.proposal import Plan, next_proposal
+from becbo.optuna.spaces import StudySpace
+from becbo.optuna.study_data import StudyData
+from becbo.reasons import Reasons
 from becbo.trial import Outcome, Trial
 
 
 @dataclass(frozen=True)
 class Status:
-    """Where a campaign stands."""
+    """The status of a campaign.
+
+    Attributes:
+        counts: The number of experiments by outcome.
+        best: The best run that worked.
+        budget: How many experiments are planned.
+        reasons: How often each reason of failure was given, the most frequent first; "" counts
+            failures without a reason. A run counts for each of its reasons.
+    """
 
     counts: Mapping[Outcome, int]
     best: Run | None
     budget: int | None
-    # Why experiments failed, the most frequent reason first; "": not said. A run counts for each
-    # reason that was given for it.
     reasons: Mapping[str, int]
 
     @property
@@ -41,41 +49,52 @@ class Status:
 
 
 def status_of(description: Description, runs: Sequence[Run]) -> Status:
-    """Where a campaign with these runs stands."""
+    """Computes the status of a campaign.
+
+    Args:
+        description: The campaign.
+        runs: All of its runs.
+
+    Returns:
+        Its status.
+    """
     worked = [run for run in runs if run.outcome is Outcome.OK]
-    best = min if description.objective.direction == "minimize" else max
+    gain = description.objective.gain
     return Status(
         Counter(run.outcome for run in runs),
-        best(worked, key=lambda run: run.value or 0.0) if worked else None,
+        max(worked, key=lambda run: gain(run.value or 0.0)) if worked else None,
         description.budget,
-        _reasons([run.result.reason for run in runs if run.outcome is Outcome.FAILED]),
+        _reasons([run.result.reasons for run in runs if run.outcome is Outcome.FAILED]),
     )
 
 
-def _reasons(texts: Sequence[str]) -> dict[str, int]:
+def _reasons(given_reasons: Sequence[Reasons]) -> dict[str, int]:
     """How often each reason was given, in the words that were used for it first."""
     spelled: dict[str, str] = {}
     counts: Counter[str] = Counter()
-    for text in texts:
-        given = {" ".join(word.casefold().split()): word for word in reasons_in(text) or [""]}
+    for reasons in given_reasons:
+        given = {" ".join(name.casefold().split()): name for name in reasons.names or [""]}
         spelled = given | spelled
         counts.update(given.keys())
     return {spelled[reason]: n for reason, n in counts.most_common()}
 
 
-def optimizer_of(description: Description, runs: Sequence[Run]) -> Optimizer:
-    """An optimizer with the settings of a campaign that knows these runs."""
-    trials = [
-        Trial(i, run.params, run.outcome, run.value, run.result.reason or None, run.believed)
-        for i, run in enumerate(runs)
-    ]
-    return Optimizer(
-        description.space,
-        description.objective.direction,
-        description.method,
-        description.seed,
-        description.n_initial,
-        description.noisy,
-        description.risk,
-        trials,
-    )
+def plan_of(description: Description) -> Plan:
+    """How the study of a campaign is continued."""
+    return Plan(StudySpace.of(description.space), description.settings)
+
+
+def next_suggestion(description: Description, study: StudyData, runs: Sequence[Run]) -> Trial:
+    """What `Campaign.suggest` would suggest now. Nothing becomes pending.
+
+    Args:
+        description: The campaign.
+        study: What its study holds.
+        runs: The runs in that study.
+
+    Returns:
+        The suggestion.
+    """
+    for run in runs_to_repeat(runs, description.space):
+        return Trial(0, run.params, origin=REPEAT)
+    return next_proposal(study, plan_of(description))

@@ -17,9 +17,7 @@ from rich.table import Table
 from becbo.cli.accuracy import EPILOG as ACCURACY_EXAMPLE
 from becbo.cli.accuracy import accuracy
 from becbo.cli.bench import bench
-from becbo.cli.lab import register
-from becbo.cli.report import EXAMPLE as REPORT_EXAMPLE
-from becbo.cli.report import report
+from becbo.cli.commands import register
 from becbo.cli.serve import EXAMPLE as SERVE_EXAMPLE
 from becbo.cli.serve import serve
 from becbo.cli.worker import EXAMPLE, worker
@@ -40,7 +38,6 @@ bench.command(epilog=ACCURACY_EXAMPLE)(accuracy)
 app.add_typer(bench, name="bench")
 app.command(epilog=EXAMPLE)(worker)
 register(app)
-app.command(epilog=REPORT_EXAMPLE, rich_help_panel="Your experiments")(report)
 app.command(epilog=SERVE_EXAMPLE)(serve)
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # Columns of the table that a terminal narrower than this leaves out; --markdown has them all.
 _WIDE = 130
-_ONLY_WIDE = ("seeds", "optimum", "best: median (worst)", "first working")
+_ONLY_WIDE = ("seeds", "optimum", "best: median (worst)", "first feasible")
 
 bench = typer.Typer(
     no_args_is_help=True,
@@ -115,18 +115,20 @@ def table(
     Regret is (best - optimum) / (typical - optimum), where typical is the
     median over random designs that work. On the log10 scale, 0 is no better
     than a random working design and -2 a hundred times closer to the optimum.
+    With several objectives, the share of the best known hypervolume counts.
     """
-    from becbo.bench.table import table as make_table
+    from becbo.bench.table import tables
 
     records = finished_records(folder, Console(stderr=True))
-    cells = make_table(records)
-    if not cells.rows:
+    found = tables(records)
+    if not found:
         raise InvalidInput(f"no finished run in {folder}; make some with `becbo bench run`")
     if markdown:
-        typer.echo(cells.markdown())
+        typer.echo("\n\n".join(cells.markdown() for cells in found))
     else:
         console = Console()
-        console.print(_rich(cells, console.width))
+        for cells in found:
+            console.print(_rich(cells, console.width))
 
 
 @bench.command(epilog="Example: [bold]becbo bench report records[/bold]")
@@ -254,9 +256,11 @@ class _Progress:
         self._bars.advance(self._tasks[record.run.label])
         self._show_time_left()
         if not self._console.is_terminal:
+            from becbo.bench.table import outcome
+
             n_done = self._n_runs - len(self._left)
             self._console.print(
-                f"{n_done}/{self._n_runs} {record.run}: {_outcome(record)} "
+                f"{n_done}/{self._n_runs} {record.run}: {outcome(record)} "
                 f"in {duration(record.seconds_total)}; {self._time_left(self._left.values())}",
                 soft_wrap=True,
                 highlight=False,
@@ -272,13 +276,6 @@ class _Progress:
 
         seconds = seconds_left(runs, self._known, self._jobs)
         return "time left: not known yet" if seconds is None else f"{duration(seconds)} left"
-
-
-def _outcome(record: Record) -> str:
-    worked = [y for y in record.y if y is not None]
-    if not record.is_finished:
-        return "error"
-    return f"best {min(worked):.6g}" if worked else "nothing worked"
 
 
 def duration(seconds: float) -> str:

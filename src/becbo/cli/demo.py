@@ -14,14 +14,16 @@ from rich.syntax import Syntax
 from rich.table import Table
 
 from becbo import METHODS, Campaign, Infeasible, InvalidInput, Outcome
-from becbo.campaign.campaign import FILE, campaigns
 from becbo.campaign.description import Description, LabParameter
+from becbo.campaign.formatting import number
 from becbo.campaign.runs import Run
-from becbo.campaign.words import number
+from becbo.campaign.store import FILE, campaign_names
 from becbo.cli.common import writing_to
-from becbo.cli.lab import using
+from becbo.cli.options import storage_errors
 from becbo.problems import Problem, get_single
 from becbo.progress import ProgressBar
+from becbo.settings import Settings
+from becbo.tables import export_table
 
 # For the announcement only: methods that train networks, and seconds per proposal.
 _TRAINED = ("be-cbo", "be-cbo-c", "be-cbo-code", "be-cbo-m", "be-cbo-mle", "be-cbo-ucb")
@@ -62,7 +64,7 @@ def run_demo(
         f"this takes {_duration(evaluations * pace)}.\n",
         highlight=False,
     )
-    with using(out / FILE):
+    with storage_errors(out / FILE):
         campaign = _campaign(problem, method, evaluations, seed, out / FILE)
         interrupted = _run(campaign, problem, evaluations)
         _report(campaign.runs, problem, interrupted, console)
@@ -77,14 +79,13 @@ def run_demo(
 
 def _campaign(problem: Problem, method: str, budget: int, seed: int, file: Path) -> Campaign:
     """A new campaign in the file, beside those of earlier demos."""
-    taken = campaigns(file)
+    taken = campaign_names(file)
     names = (f"{problem.name} {i}" if i > 1 else problem.name for i in itertools.count(1))
     described = Description(
         next(name for name in names if name not in taken),
         tuple(LabParameter(parameter) for parameter in problem.space.parameters),
         budget=budget,
-        method=method,
-        seed=seed,
+        settings=Settings(method=method, seed=seed),
         note=problem.notes.partition(". ")[0],
     )
     return Campaign.create(described, file)
@@ -101,7 +102,7 @@ def _run(campaign: Campaign, problem: Problem, evaluations: int) -> bool:
                 except Infeasible as failure:
                     campaign.record(run.number, failed=failure.reason)
                 status = campaign.status
-                best = None if status.best is None else status.best.value
+                best = "nothing yet" if status.best is None else f"best {status.best.value:.6g}"
                 bar.advance(status.counts[Outcome.FAILED], best)
     except KeyboardInterrupt:
         for run in campaign.runs:
@@ -137,11 +138,11 @@ def _report(runs: Sequence[Run], problem: Problem, interrupted: bool, console: C
 
 def _write_files(campaign: Campaign, problem: Problem, out: Path, console: Console) -> None:
     """The study is there already; its table, a picture and the report, where they can be made."""
-    campaign.export(out / "runs.csv")
+    export_table(campaign, out / "runs.csv")
     lines = [f"The study: {out / FILE}", f"Every design tried: {out / 'runs.csv'}"]
     for name, write, extra in (
         ("progress.png", _picture, "plots"),
-        ("report.html", lambda c, p, path: c.report(path), "web"),
+        ("report.html", _report_file, "web"),
     ):
         try:
             write(campaign, problem, out / name)
@@ -152,6 +153,12 @@ def _write_files(campaign: Campaign, problem: Problem, out: Path, console: Conso
     console.print()
     for line in lines:
         console.print(escape(line), soft_wrap=True, highlight=False)
+
+
+def _report_file(campaign: Campaign, problem: Problem, path: Path) -> None:
+    from becbo.report import write_report
+
+    write_report(campaign, path)
 
 
 def _picture(campaign: Campaign, problem: Problem, path: Path) -> None:

@@ -1,45 +1,27 @@
-"""What the commands of the lab print: for people, and as JSON for programs."""
+"""What the commands of a campaign print for people."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from becbo import Outcome
-from becbo.campaign.campaign import Campaign, Imported
+from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import Description
+from becbo.campaign.formatting import estimate, number, percent, plural, result_text
 from becbo.campaign.runs import Run
-from becbo.campaign.tables import run_dict
-from becbo.campaign.words import about_import, estimate, number, percent, plural
-
-
-def status_dict(campaign: Campaign, everything: bool) -> dict[str, Any]:
-    """Where a campaign stands; programs rely on these names."""
-    status, objective, runs = campaign.status, campaign.description.objective, campaign.runs
-    document = {
-        "campaign": campaign.name,
-        "objective": {key: getattr(objective, key) for key in ("name", "unit", "direction")},
-        "budget": status.budget,
-        "left": status.n_left,
-        "counts": {outcome.value: status.counts[outcome] for outcome in Outcome},
-        "best": None if status.best is None else run_dict(status.best),
-        "pending": [run_dict(run) for run in _pending(runs)],
-        "reasons": dict(status.reasons),
-    }
-    return document | ({"runs": [run_dict(run) for run in runs]} if everything else {})
+from becbo.tables.importing import ImportSummary, import_messages
 
 
 def overview(description: Description) -> Table:
-    """What was understood of a description."""
+    """A description in words."""
     table = _columns()
-    objective = description.objective
     table.add_row("campaign", f"[bold]{escape(description.name)}[/]", escape(description.note))
-    table.add_row("objective", escape(_goal(description)), escape(objective.note))
+    table.add_row("objective", escape(_goal(description)), escape(description.objective_note))
     for described in description.parameters:
         table.add_row(escape(described.name), escape(described.allowed), escape(described.note))
     for text in description.constraints:
@@ -70,8 +52,7 @@ def print_suggestions(
 
 def print_entry(console: Console, campaign: Campaign, run: Run, verb: str, options: str) -> None:
     """What stands in a run now."""
-    unit = campaign.description.objective.unit
-    result = number(run.value, unit) if run.value is not None else str(run.result)
+    result = result_text(run.result, campaign.description.objective.unit)
     _say(console, escape(f"{verb}: run {run.number} is {result}; {_best(campaign)}."))
     _say(console, f"{_progress(campaign)}.")
     hint(console, "Next", f"suggest{options}")
@@ -86,7 +67,7 @@ def print_undone(console: Console, campaign: Campaign, runs: Sequence[Run], opti
     _say(console, f"{_progress(campaign)}.")
 
 
-def print_imported(console: Console, done: Imported, options: str) -> None:
+def print_imported(console: Console, done: ImportSummary, options: str) -> None:
     """What an import did, and how to take over what it left as it was."""
     _say(console, f"added {_named(done.added)}")
     _say(console, f"recorded {_named(done.recorded)}")
@@ -98,7 +79,7 @@ def print_imported(console: Console, done: Imported, options: str) -> None:
     if done.n_pending:
         words = "without a result, still pending; write failed where it failed"
         _say(console, f"{plural(done.n_pending, 'row')} {words}")
-    for words in about_import(done.noted, [run.number for run in done.differing]):
+    for words in import_messages(done.noted, [run.number for run in done.differing]):
         _say(console, escape(words))
     for run in done.differing:
         hint(console, "To change it", f"{_correction(run)}{options}")
@@ -111,7 +92,7 @@ def _named(runs: Sequence[Run]) -> str:
     return f"{plural(len(runs), 'run')}{which}"
 
 
-def _outcomes(done: Imported) -> str:
+def _outcomes(done: ImportSummary) -> str:
     """How many worked and failed, and which of them only because a cell was empty."""
     counts = [f"{done.counts[Outcome.OK]} worked", f"{done.counts[Outcome.FAILED]} failed"]
     if done.counts[Outcome.LOST]:
@@ -126,7 +107,7 @@ def _correction(run: Run) -> str:
     """The command that writes what stands in a run."""
     words = ["correct", str(run.number)]
     words += [f"--{run.outcome.value}"] if run.value is None else [repr(run.value)]
-    words += ["--reason", run.result.reason] if run.result.reason else []
+    words += ["--reason", run.reason] if run.reason else []
     words += ["--note", run.note] if run.note else []
     return shlex.join(words)
 
@@ -166,8 +147,8 @@ def _pending(runs: Iterable[Run]) -> list[Run]:
 
 
 def _goal(description: Description) -> str:
-    wish = "as small" if description.objective.direction == "minimize" else "as large"
-    return f"{description.objective.heading}, {wish} as possible"
+    wish = "as small" if description.direction == "minimize" else "as large"
+    return f"{description.objective_heading}, {wish} as possible"
 
 
 def _design(description: Description, run: Run) -> Table:
@@ -185,7 +166,7 @@ def _beliefs(campaign: Campaign, run: Run) -> list[str]:
     if run.repeats:
         return [*lines, f"It repeats run {run.repeats[-1]}, which was lost."]
     if run.believed is None:
-        n = campaign.description.n_initial
+        n = campaign.description.settings.n_initial
         return [*lines, f"One of the first {n} experiments, which are spread over all settings."]
     lines.append(f"Chance to work: {percent(run.believed.p_feasible)}")
     if run.believed.mean is not None and run.believed.std is not None:
@@ -220,12 +201,11 @@ def _progress(campaign: Campaign) -> str:
 def _table(description: Description, runs: Sequence[Run]) -> Table:
     table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
     headings = [described.heading for described in description.parameters]
-    for heading in ("run", *headings, description.objective.heading, "note"):
+    for heading in ("run", *headings, description.objective_heading, "note"):
         table.add_column(escape(heading), overflow="fold")
     for run in runs:
         params = [number(run.params[name]) for name in description.space.names]
-        result = number(run.value) if run.value is not None else str(run.result)
-        table.add_row(str(run.number), *map(escape, (*params, result, run.note)))
+        table.add_row(str(run.number), *map(escape, (*params, result_text(run.result), run.note)))
     return table
 
 

@@ -11,11 +11,18 @@ from typing import Any, TypeVar
 from rich.console import Console
 from rich.markup import escape
 
-from becbo.campaign.campaign import Campaign, campaigns
-from becbo.campaign.description import Description, Objective, check_name, describe
-from becbo.campaign.tables import parse_number
+from becbo.campaign.campaign import Campaign
+from becbo.campaign.description import (
+    Description,
+    check_column,
+    check_name,
+    check_unit_and_note,
+    describe,
+)
+from becbo.campaign.store import campaign_names
 from becbo.cli.display import overview
 from becbo.errors import InvalidInput
+from becbo.tables.parsing import parse_number
 
 T = TypeVar("T")
 
@@ -32,24 +39,25 @@ def ask(file: str, console: Console) -> tuple[Campaign, Path] | None:
 
     None: the answer to the last question was no.
     """
-    asking = _Asking(console)
+    prompt = _Prompt(console)
     console.print("A few questions; Ctrl-C leaves without creating anything.\n")
-    name = asking.until("Name of the campaign:", lambda text: _new_name(text, file))
-    content = {"name": name, "objective": _objective(asking)}
-    content["parameters"] = _parameters(asking, content)
-    _ask_constraints(asking, content)
-    described = asking.until(
+    name = prompt.until("Name of the campaign:", lambda text: _new_name(text, file))
+    content = {"name": name, "objective": _objective(prompt)}
+    content["parameters"] = _parameters(prompt, content)
+    _ask_constraints(prompt, content)
+    described = prompt.until(
         "How many experiments do you plan (empty: not decided)?",
         lambda text: describe({**content, "budget": _whole(text) if text else None}),
     )
-    is_noisy = asking.until(
+    is_noisy = prompt.until(
         "Do the same settings, measured twice, give different values (yes or no)?", _yes
     )
-    described = replace(described, noisy=is_noisy)
+    settings = replace(described.settings, noisy=is_noisy)
+    described = replace(described, settings=settings)
     console.print("\nThis is what I understood:\n")
     console.print(overview(described), highlight=False)
     console.print(f"\n{_THE_REST}", highlight=False)
-    if not asking.until("\nCreate it (yes or no)?", _yes):
+    if not prompt.until("\nCreate it (yes or no)?", _yes):
         return None
     return _create(described, file), yaml_path(name, file)
 
@@ -76,7 +84,7 @@ def _create(described: Description, file: str) -> Campaign:
         raise
 
 
-class _Asking:
+class _Prompt:
     """Asks again until the answer can be used."""
 
     def __init__(self, console: Console) -> None:
@@ -101,7 +109,7 @@ class _Asking:
 
 def _new_name(text: str, file: str) -> str:
     check_name("name", text)
-    if text in campaigns(file):
+    if text in campaign_names(file):
         raise InvalidInput(f"{file} has a campaign {text!r} already; choose another name")
     if (path := yaml_path(text, file)).exists():
         raise InvalidInput(
@@ -111,29 +119,39 @@ def _new_name(text: str, file: str) -> str:
     return text
 
 
-def _objective(asking: _Asking) -> dict[str, str]:
-    name = asking.until("What do you measure?", lambda text: Objective(text).name)
-    unit = asking.until("Its unit (empty: none):", lambda text: Objective(name, text).unit)
-    direction = asking.until("Should it be small or large (s or l)?", _one_of(_DIRECTIONS))
+def _objective(prompt: _Prompt) -> dict[str, str]:
+    name = prompt.until("What do you measure?", _column)
+    unit = prompt.until("Its unit (empty: none):", _unit)
+    direction = prompt.until("Should it be small or large (s or l)?", _one_of(_DIRECTIONS))
     return {"name": name, "unit": unit, "direction": direction}
 
 
-def _parameters(asking: _Asking, content: Mapping[str, Any]) -> dict[str, Any]:
+def _column(text: str) -> str:
+    check_column("objective", text)
+    return text
+
+
+def _unit(text: str) -> str:
+    check_unit_and_note("objective", text)
+    return text
+
+
+def _parameters(prompt: _Prompt, content: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters one by one; whatever is wrong with one, it is asked for again."""
     found: dict[str, Any] = {}
     while True:
         end = " (empty: no more)" if found else ""
-        name = asking.until(
+        name = prompt.until(
             f"Parameter {len(found) + 1}, something you can set. Its name{end}:",
             lambda text: _new_parameter(text, found),
         )
         if not name:
             return found
-        given = _range(asking)
+        given = _range(prompt)
         try:
             describe({**content, "parameters": {**found, name: given}})
         except InvalidInput as error:
-            asking.complain(error)
+            prompt.complain(error)
         else:
             found[name] = given
 
@@ -146,31 +164,31 @@ def _new_parameter(text: str, found: Mapping[str, Any]) -> str:
     return text
 
 
-def _range(asking: _Asking) -> dict[str, Any]:
-    kind = asking.until("  Number, whole number or choice (n, w or c)?", _one_of(_KINDS))
+def _range(prompt: _Prompt) -> dict[str, Any]:
+    kind = prompt.until("  Number, whole number or choice (n, w or c)?", _one_of(_KINDS))
     if kind == "choice":
-        return {"choices": asking.until("  The choices, with commas between:", _choices)}
-    low = asking.until("  Smallest value:", lambda text: parse_number(text, "it"))
-    high = asking.until("  Largest value:", lambda text: parse_number(text, "it"))
-    given = {"low": low, "high": high, "unit": asking.until("  Its unit (empty: none):", str)}
+        return {"choices": prompt.until("  The choices, with commas between:", _choices)}
+    low = prompt.until("  Smallest value:", lambda text: parse_number(text, "it"))
+    high = prompt.until("  Largest value:", lambda text: parse_number(text, "it"))
+    given = {"low": low, "high": high, "unit": prompt.until("  Its unit (empty: none):", str)}
     if kind == "whole number":
         return {**given, "integer": True}
-    return {**given, **_scale(asking, low)}
+    return {**given, **_scale(prompt, low)}
 
 
-def _scale(asking: _Asking, low: float) -> dict[str, Any]:
+def _scale(prompt: _Prompt, low: float) -> dict[str, Any]:
     """A step, or a logarithmic scale, or neither."""
-    step = asking.until(
+    step = prompt.until(
         "  In steps of (empty: any value):",
         lambda text: parse_number(text, "it") if text else None,
     )
     if step is not None or low <= 0:
         return {"step": step}
     question = "  Do factors matter rather than differences, as for a dilution (yes or no)?"
-    return {"log": asking.until(question, _yes)}
+    return {"log": prompt.until(question, _yes)}
 
 
-def _ask_constraints(asking: _Asking, content: dict[str, Any]) -> None:
+def _ask_constraints(prompt: _Prompt, content: dict[str, Any]) -> None:
     """Adds the limits that are known in advance."""
 
     def understand(text: str) -> str:
@@ -179,7 +197,7 @@ def _ask_constraints(asking: _Asking, content: dict[str, Any]) -> None:
         return text
 
     content["constraints"] = []
-    while text := asking.until(
+    while text := prompt.until(
         "A limit you know, such as a + 2*b <= 10 (empty: none):", understand
     ):
         content["constraints"].append(text)

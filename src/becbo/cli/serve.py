@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from becbo.cli.lab import FILE, File
+from becbo.cli.options import FILE, FileOption
 from becbo.errors import InvalidInput
 
 # Hosts that stand for all addresses of a machine, and an address somewhere else (RFC 5737, 3849).
@@ -23,7 +23,7 @@ EXAMPLE = "Example: [bold]becbo serve --file lab.db[/bold], then open http://127
 
 
 def serve(
-    file: File = FILE,
+    file: FileOption = FILE,
     host: Annotated[
         str, typer.Option(help="Address to listen on; 0.0.0.0 lets other machines in.")
     ] = "127.0.0.1",

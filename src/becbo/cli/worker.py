@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
     from becbo.optuna.outcomes import Pruned
-    from becbo.optuna.worker import Count, Objective
+    from becbo.optuna.worker import TrialCounts, TrialFunction
 
 EXAMPLE = (
     "Example, with a function run(trial) in simulation.py: [bold]becbo worker --storage study.db "
@@ -98,8 +98,8 @@ def worker(
     import optuna
 
     from becbo.optuna import BECBOSampler, open_storage
-    from becbo.optuna.storage import turnstile
-    from becbo.optuna.worker import Job
+    from becbo.optuna.storage import study_lock
+    from becbo.optuna.worker import Worker
 
     counts_as = cast("Pruned", pruned)
     sampler = BECBOSampler(seed=seed, method=method, noisy=noisy, risk=risk, pruned=counts_as)
@@ -110,16 +110,16 @@ def worker(
         catches = _exceptions(catch)  # which may be of the same module
         opened = open_storage(storage, heartbeat=heartbeat)
         shared = _study(opened, study, direction, sampler)
-        turns = turnstile(storage)
+        lock = study_lock(storage)
         with _Report(trials, console) as report:
-            Job(
+            Worker(
                 storage=opened,
                 study=shared,
                 objective=function,
                 catch=catches,
                 pruned=counts_as,
                 budget=trials,
-                turns=turns,
+                lock=lock,
                 is_stopping=stop.is_asked_for,
                 report=report,
             ).run()
@@ -160,9 +160,9 @@ class _Stop:
         os.write(2, b"\nstopping after the trial under way; once more to stop at once\n")
 
 
-def _load(name: str) -> Objective:
+def _load(name: str) -> TrialFunction:
     """The function that `module:function` names; the current folder is searched first."""
-    from becbo.optuna.worker import Broken, trace
+    from becbo.optuna.worker import BrokenObjective, trace
 
     module, _, function = name.partition(":")
     if not all(part.isidentifier() for part in [*module.split("."), function]):
@@ -179,7 +179,7 @@ def _load(name: str) -> Objective:
                 f"--objective {name}: there is no module {error.name} in {os.getcwd()} "
                 "or among the installed packages"
             ) from error
-        raise Broken(f"{trace(error)}\n--objective {name} cannot be imported") from error
+        raise BrokenObjective(f"{trace(error)}\n--objective {name} cannot be imported") from error
     if not callable(found):
         raise InvalidInput(f"--objective {name}: {module} has no function {function}")
     return found  # type: ignore[no-any-return]
@@ -235,11 +235,11 @@ def _study(
 def _reporting_breakage() -> Iterator[None]:
     """What is neither bad input nor a bug of becbo: its text and exit code 1."""
     from becbo.optuna.storage import BREAKAGE, last_words
-    from becbo.optuna.worker import Broken
+    from becbo.optuna.worker import BrokenObjective
 
     try:
         yield
-    except Broken as error:
+    except BrokenObjective as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from None
     except BREAKAGE as error:
@@ -274,26 +274,26 @@ class _Report:
     def __exit__(self, *error: object) -> None:
         self._bar.stop()
 
-    def trial(self, study: optuna.Study, trial: FrozenTrial, count: Count) -> None:
+    def trial(self, study: optuna.Study, trial: FrozenTrial, counts: TrialCounts) -> None:
         """One more trial of this worker has ended."""
         from becbo.optuna.worker import best_trial
 
         best = best_trial(study)
         found = "nothing has worked yet" if best is None else f"best {best.value:.6g}"
-        state = f"{count.failed} failed, {found}"
-        self._bar.update(self._task, completed=count.finished, state=state)
+        state = f"{counts.failed} failed, {found}"
+        self._bar.update(self._task, completed=counts.finished, state=state)
         if not self._console.is_terminal:
             self._print(
-                f"{count.finished}/{self._budget} trial {trial.number}: {_ended(trial)}; {state}"
+                f"{counts.finished}/{self._budget} trial {trial.number}: {_ended(trial)}; {state}"
             )
 
-    def waiting(self, count: Count) -> None:
+    def waiting(self, counts: TrialCounts) -> None:
         """Only trials of other workers are left."""
-        state = f"waiting for trials of other workers: {count.running}"
-        self._bar.update(self._task, completed=count.finished, state=state)
+        state = f"waiting for trials of other workers: {counts.running}"
+        self._bar.update(self._task, completed=counts.finished, state=state)
         self._waits += 1
         if self._waits == 1 and not self._console.is_terminal:
-            self._print(f"{count.finished}/{self._budget} {state}")
+            self._print(f"{counts.finished}/{self._budget} {state}")
 
     def note(self, text: str) -> None:
         """Something to know that is not the end of a trial."""
@@ -304,26 +304,27 @@ class _Report:
 
 
 def _ended(trial: FrozenTrial) -> str:
-    from becbo.optuna.outcomes import outcome, reason
+    from becbo.optuna import result_of
     from becbo.trial import Outcome
 
-    how = outcome(trial)
+    result = result_of(trial)
     if trial.state.name == "PRUNED":
-        return "pruned" if how is not Outcome.OK else f"pruned at {trial.value:.6g}"
-    if how is Outcome.OK:
-        return f"{trial.value:.6g}"
-    return f"{how.value} ({reason(trial)})" if reason(trial) else how.value
+        return "pruned" if result.outcome is not Outcome.OK else f"pruned at {result.value:.6g}"
+    if result.outcome is Outcome.OK:
+        return f"{result.value:.6g}"
+    reason = f" ({result.reason})" if result.reason else ""
+    return f"{result.outcome.value}{reason}"
 
 
 def _print_end(study: optuna.Study, pruned: Pruned, budget: int, console: Console) -> None:
     from becbo.optuna.worker import best_trial, count_trials
 
-    count, best = count_trials(study, pruned), best_trial(study)
-    lines = [f"{count.finished} of {budget} trials finished, {count.failed} of them failed"]
-    if count.finished < budget and count.running:
+    counts, best = count_trials(study, pruned), best_trial(study)
+    lines = [f"{counts.finished} of {budget} trials finished, {counts.failed} of them failed"]
+    if counts.finished < budget and counts.running:
         lines.append(
-            f"marked as running: {count.running}. If no worker runs them any more, give the "
-            f"command again with --trials {budget + count.running}"
+            f"marked as running: {counts.running}. If no worker runs them any more, give the "
+            f"command again with --trials {budget + counts.running}"
         )
     if best is not None:
         lines.append(f"best: {best.value:.6g} in trial {best.number}: {_settings(best.params)}")

@@ -4,24 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from scipy.special import ndtr
 
 from becbo.outputs import Outputs
 from becbo.space import Array
 from becbo.surrogates.base import FeasibilityModel
-from becbo.surrogates.gp import GPModel
 from becbo.surrogates.warped import WarpedModel
 from becbo.trial import Estimate, Prediction
-
-
-class Predictor(Protocol):
-    """Whatever predicts an output."""
-
-    def predict(self, X: Array) -> tuple[Array, Array]:  # (m, d) -> (m,), (m,)
-        """Mean and standard deviation."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -38,13 +28,13 @@ class Models:
     """
 
     outputs: Outputs
-    objectives: tuple[GPModel | None, ...]
+    objectives: tuple[WarpedModel | None, ...]
     limits: tuple[WarpedModel | None, ...]
-    recorded: tuple[GPModel | None, ...]
+    recorded: tuple[WarpedModel | None, ...]
     feasibility: FeasibilityModel
 
     @property
-    def predictors(self) -> Mapping[str, Predictor]:
+    def predictors(self) -> Mapping[str, WarpedModel]:
         """What predicts each output that was measured, by name, as models see it."""
         fitted = (*self.objectives, *self.limits, *self.recorded)
         return {

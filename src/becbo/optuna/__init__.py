@@ -1,15 +1,15 @@
-"""Optuna studies with becbo: the sampler, the storage, and what counts as failed or lost."""
+"""Optuna studies with becbo: the sampler, the storage, and which trials failed or were lost."""
 
+from becbo.optuna.guard import ProposalFailed
 from becbo.optuna.outcomes import (
     lost_numbers,
     mark_failed,
     mark_lost,
     marking,
-    outcome,
-    reason,
     requeue_lost,
+    result_of,
 )
-from becbo.optuna.sampler import BECBOSampler, ProposalFailed
+from becbo.optuna.sampler import BECBOSampler
 from becbo.optuna.storage import open_storage
 
 __all__ = [
@@ -20,7 +20,6 @@ __all__ = [
     "mark_lost",
     "marking",
     "open_storage",
-    "outcome",
-    "reason",
     "requeue_lost",
+    "result_of",
 ]

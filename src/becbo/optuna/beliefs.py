@@ -3,43 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from optuna.trial import FrozenTrial
 
-from becbo.trial import Prediction, Trial
+from becbo.trial import Prediction
 
 PROPOSAL = "becbo:proposal"  # system attribute of a trial
 
 
 @dataclass(frozen=True)
-class Proposed:
-    """A proposal as it was made."""
+class StoredProposal:
+    """A proposal as it was made.
 
-    params: Mapping[str, Any]  # as stored by Optuna: a choice is its index
+    Args:
+        params: the values as users see them; empty if nothing could be proposed.
+        origin: how the design was chosen.
+        note: anything unusual about that choice.
+        believed: what the models predicted.
+    """
+
+    params: Mapping[str, Any]
     origin: str
     note: str | None
     believed: Prediction | None
 
-
-def written(asked: Trial) -> dict[str, Any]:
-    """A proposal as the storage keeps it."""
-    believed = None if asked.believed is None else asdict(asked.believed)
-    return {
-        "params": asked.params,
-        "origin": asked.origin,
-        "note": asked.note,
-        "believed": believed,
-    }
+    def to_dict(self) -> dict[str, Any]:
+        """The proposal as plain data, for the attribute `PROPOSAL`."""
+        believed = None if self.believed is None else self.believed.to_dict()
+        return {**vars(self), "params": dict(self.params), "believed": believed}
 
 
-def proposed(trial: FrozenTrial) -> Proposed | None:
+def proposal_of(trial: FrozenTrial) -> StoredProposal | None:
     """What was proposed for a trial; None if it was enqueued or added."""
-    kept = trial.system_attrs.get(PROPOSAL)
-    if kept is None:
+    stored = trial.system_attrs.get(PROPOSAL)
+    if stored is None:
         return None
-    believed = kept.get("believed")
-    if believed is not None:
-        believed = Prediction(**{**believed, "band": tuple(believed["band"])})
-    return Proposed(kept["params"], kept["origin"], kept["note"], believed)
+    believed = stored["believed"]
+    return StoredProposal(
+        stored["params"],
+        stored["origin"],
+        stored["note"],
+        None if believed is None else Prediction.from_dict(believed),
+    )

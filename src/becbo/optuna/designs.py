@@ -1,4 +1,4 @@
-"""Which design a trial has: what was suggested, enqueued, proposed, and what nobody asked for."""
+"""Which design a trial has: what was suggested, enqueued or proposed, and what is missing."""
 
 from __future__ import annotations
 
@@ -11,107 +11,109 @@ from typing import Any
 import numpy as np
 from optuna.trial import FrozenTrial
 
-from becbo.optuna.beliefs import PROPOSAL
+from becbo.optuna.beliefs import PROPOSAL, proposal_of
 from becbo.optuna.outcomes import design_of
-from becbo.optuna.spaces import Distributions, encode
-from becbo.space import Parameter, Space
+from becbo.optuna.spaces import StudySpace
+from becbo.space import Parameter
 
-Design = dict[str, Any]  # values of `space_of(distributions)`
-Tried = dict[tuple[str, ...], set[tuple[Any, ...]]]  # names of parameters -> their values
+Design = dict[str, Any]  # values of `StudySpace.space`
+# Names of some parameters -> the values of these that have been evaluated.
+PartialDesigns = dict[tuple[str, ...], set[tuple[Any, ...]]]
 
 
 @dataclass(frozen=True)
-class Read:
-    """What trials say about designs."""
+class Designs:
+    """The designs of trials.
 
-    designs: dict[int, Design] = field(default_factory=dict)  # by the number of the trial
-    unknown: set[int] = field(default_factory=set)  # finished trials of which nothing can be used
-    lacking: dict[str, list[int]] = field(default_factory=dict)  # parameter -> trials without it
+    Args:
+        by_number: number of a trial -> its design.
+        unusable: numbers of finished trials of which nothing can be used.
+        missing: parameter -> numbers of the trials that have a random value of it instead.
+    """
+
+    by_number: dict[int, Design] = field(default_factory=dict)
+    unusable: set[int] = field(default_factory=set)
+    missing: dict[str, list[int]] = field(default_factory=dict)
 
 
-def read_designs(trials: Sequence[FrozenTrial], distributions: Distributions, space: Space) -> Read:
-    """What the trials say; what a finished one does not have is made up, see `_drawn`."""
-    read = Read()
+def read_designs(trials: Sequence[FrozenTrial], space: StudySpace) -> Designs:
+    """The designs of trials; values that a finished trial does not have are drawn at random."""
+    designs = Designs()
     for trial in trials:
         try:
-            known = _known(trial, distributions)
-            if len(known) < len(distributions) and not _has_come_to_all(trial):
+            known = _known(trial, space)
+            if len(known) < len(space.distributions) and not _is_complete(trial):
                 continue  # it will have more
             if not known:
-                read.unknown.add(trial.number)
+                designs.unusable.add(trial.number)
                 continue
-            drawn = {
-                p.name: _drawn(trial.number, p) for p in space.parameters if p.name not in known
-            }
-            read.designs[trial.number] = space.validate({**known, **drawn})
+            parameters = [p for p in space.space.parameters if p.name not in known]
+            drawn = {p.name: _draw(trial.number, p) for p in parameters}
+            designs.by_number[trial.number] = space.space.validate({**known, **drawn})
         except ValueError:
-            read.unknown.add(trial.number)
+            designs.unusable.add(trial.number)
             continue
         for name in drawn:
-            read.lacking.setdefault(name, []).append(trial.number)
-    return read
+            designs.missing.setdefault(name, []).append(trial.number)
+    return designs
 
 
-def _known(trial: FrozenTrial, distributions: Distributions) -> Design:
+def _known(trial: FrozenTrial, space: StudySpace) -> Design:
     """What is known of a trial's design.
 
-    A trial that failed before its last parameter was suggested, one that did not come to its first
-    yet, and one that had no use for some of them, have been proposed, or enqueued, with all.
+    A trial may lack parameters because it failed before they were suggested, did not come to the
+    first of them yet, or had no use for them. It has been proposed, or enqueued, with all of them.
     """
-    proposed = trial.system_attrs.get(PROPOSAL, {}).get("params", {})
-    own = {n: v for n, v in design_of(trial).items() if n in distributions}
-    return {
-        **{n: v for n, v in proposed.items() if n in distributions},
-        **encode(distributions, own),
-    }
+    proposal = proposal_of(trial)
+    params = {**(proposal.params if proposal else {}), **design_of(trial)}
+    return space.encode({n: v for n, v in params.items() if n in space.distributions})
 
 
-def _has_come_to_all(trial: FrozenTrial) -> bool:
-    """Whether nothing more will be known of a trial's design."""
+def _is_complete(trial: FrozenTrial) -> bool:
+    """Whether no more will be known of a trial's design."""
     return trial.state.is_finished() or PROPOSAL in trial.system_attrs
 
 
-def _drawn(number: int, parameter: Parameter) -> Any:
-    """A value for a trial that has none.
+def _draw(number: int, parameter: Parameter) -> Any:
+    """A random value for a trial that has none.
 
-    Different for every trial, because a model learns from that where a parameter does not matter.
-    The same for every worker.
+    It differs between trials, because a model learns from that where a parameter does not matter.
+    It is the same for every worker.
     """
     rng = np.random.default_rng((number, zlib.crc32(parameter.name.encode())))
     return parameter.decode(rng.random(parameter.width).tolist())
 
 
-def enqueued(trial: FrozenTrial, distributions: Distributions, space: Space) -> Design:
+def enqueued(trial: FrozenTrial, space: StudySpace) -> Design:
     """The values that a trial is to have whatever is proposed, where the space has them."""
     given = design_of(trial)
     pinned = {}
-    for parameter in space.parameters:
+    for parameter in space.space.parameters:
         if parameter.name in given:
             value = {parameter.name: given[parameter.name]}
             with suppress(ValueError):  # Optuna warns of values that are out of range
-                stored = encode(distributions, value)[parameter.name]
-                pinned[parameter.name] = parameter.check(stored)
+                pinned[parameter.name] = parameter.check(space.encode(value)[parameter.name])
     return pinned
 
 
-def tried_in_part(trials: Sequence[FrozenTrial], designs: Mapping[int, Design]) -> Tried:
-    """Of the trials that did not ask for all that was proposed, what they did ask for.
+def partial_designs(trials: Sequence[FrozenTrial], designs: Mapping[int, Design]) -> PartialDesigns:
+    """What finished trials asked for, where they did not ask for all that was proposed.
 
-    Whatever is proposed for the rest, they would come out the same. Of trials for which nothing
-    was proposed this is not known: perhaps the parameter is a new one.
+    Whatever is proposed for the rest, the result would be the same. Where nothing was proposed this
+    is not known: perhaps the parameter is a new one.
     """
-    tried: Tried = {}
+    found: PartialDesigns = {}
     for trial in trials:
         design = designs.get(trial.number, {})
-        proposed = trial.system_attrs.get(PROPOSAL, {}).get("params", {})
-        spare = design.keys() - trial.params.keys()
-        is_ended = trial.state.is_finished() and _is_modelled(trial, design)
-        asked = tuple(name for name in design if name not in spare)
-        if is_ended and asked and spare and spare <= proposed.keys():
-            tried.setdefault(asked, set()).add(tuple(design[name] for name in asked))
-    return tried
+        proposal = proposal_of(trial)
+        unasked = design.keys() - trial.params.keys()
+        asked = tuple(name for name in design if name not in unasked)
+        is_finished = trial.state.is_finished() and _is_modelled(trial, design)
+        if is_finished and asked and unasked and proposal and unasked <= proposal.params.keys():
+            found.setdefault(asked, set()).add(tuple(design[name] for name in asked))
+    return found
 
 
 def _is_modelled(trial: FrozenTrial, design: Design) -> bool:
-    """Whether the trial had no choice of a value besides its design."""
+    """Whether the design has every parameter of the trial that could have had another value."""
     return all(d.single() or name in design for name, d in trial.distributions.items())

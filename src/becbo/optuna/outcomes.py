@@ -25,8 +25,10 @@ from typing import Any, Literal
 import optuna
 from optuna.trial import FrozenTrial, TrialState
 
-from becbo.errors import InvalidInput, in_words, reason_text
-from becbo.trial import MAX_LOSSES, Outcome
+from becbo.errors import InvalidInput
+from becbo.outputs import Outputs
+from becbo.reasons import Reasons
+from becbo.trial import MAX_LOSSES, Outcome, Result
 
 OUTCOME = "becbo:outcome"
 REASON = "becbo:reason"
@@ -35,37 +37,53 @@ REPLACES = "becbo:replaces"  # system attribute of a trial: the number of one it
 RETRIES = "retry_history"  # Optuna's own name: numbers of the lost trials this one repeats
 FIXED = "fixed_params"  # Optuna's own name: what enqueue_trial has set
 
-# A design that kills whoever runs it is not offered for ever.
+# A design that kills whoever runs it is not offered again and again.
 MAX_RETRIES = MAX_LOSSES - 1
 
 # What a pruned trial counts as: its last reported value, a failure, or nothing at all.
 Pruned = Literal["value", "failed", "ignore"]
+
+ONE_VALUE = Outputs.of("minimize")  # the direction says nothing about a result
 
 _MARKS = {mark.value: mark for mark in (Outcome.FAILED, Outcome.LOST)}
 
 _logger = logging.getLogger(__name__)
 
 
-def mark_failed(trial: optuna.Trial, reason: str = "") -> None:
-    """Notes that this design does not work; call it before the trial is told.
+def mark_failed(trial: optuna.Trial, reason: str | BaseException = "") -> None:
+    """Marks a trial as failed: its design does not work. Call it before the trial is told.
 
-    Commas separate several reasons, which are taken to be all there are.
+    Args:
+        trial: the trial as the objective gets it.
+        reason: why it failed. Commas separate several reasons, which are taken to be all there
+            are. An exception is one reason.
+
+    Raises:
+        InvalidInput: the trial has been told, or the reason is not a string.
     """
     _mark(trial, Outcome.FAILED, reason)
 
 
-def mark_lost(trial: optuna.Trial, reason: str = "") -> None:
-    """Notes that the trial says nothing about its design; call it before the trial is told."""
+def mark_lost(trial: optuna.Trial, reason: str | BaseException = "") -> None:
+    """Marks a trial as lost: it says nothing about its design. Call it before the trial is told.
+
+    Args:
+        trial: the trial as the objective gets it.
+        reason: why it was lost.
+
+    Raises:
+        InvalidInput: the trial has been told, or the reason is not a string.
+    """
     _mark(trial, Outcome.LOST, reason)
 
 
-def _mark(trial: optuna.Trial, mark: Outcome, reason: str) -> None:
+def _mark(trial: optuna.Trial, mark: Outcome, reason: str | BaseException) -> None:
     if isinstance(trial, FrozenTrial):  # it would keep the mark to itself
         raise InvalidInput(
             f"trial {trial.number} is a frozen copy and cannot be marked {mark.value}; mark it "
             "before it is told, or use requeue_lost(study, trial) for one that was lost"
         )
-    text = reason_text(reason)
+    text = Reasons.parse(reason).text
     trial.set_user_attr(OUTCOME, mark.value)
     trial.set_user_attr(REASON, text)
 
@@ -73,11 +91,21 @@ def _mark(trial: optuna.Trial, mark: Outcome, reason: str) -> None:
 def marking(
     objective: Callable[[optuna.Trial], Any], lost: tuple[type[BaseException], ...] = ()
 ) -> Callable[[optuna.Trial], Any]:
-    """The objective, marking its trial when an exception leaves it.
+    """Wraps an objective so that an exception marks its trial as failed or lost.
 
-    Exceptions of the types in `lost`, Ctrl-C and the end of the program mean lost, `TrialPruned`
-    stays what it is, and every other exception means failed. The exception goes on its way. A
-    frozen trial, given to run a design again, cannot be marked and is not.
+    `TrialPruned` stays what it is, Ctrl-C and the end of the program mean lost, and other
+    exceptions mean failed unless they are named in `lost`. Every exception is raised again. A
+    frozen trial, given to run a design again, is not marked.
+
+    Args:
+        objective: the function to optimise.
+        lost: exceptions that say nothing about the design, as in `(ConnectionError,)`.
+
+    Returns:
+        The wrapped objective.
+
+    Raises:
+        InvalidInput: `lost` is not a tuple of exception types.
     """
     check_exceptions(lost)
 
@@ -90,14 +118,14 @@ def marking(
         except (Exception, KeyboardInterrupt, SystemExit) as error:
             if not isinstance(trial, FrozenTrial):
                 is_lost = isinstance(error, lost) or not isinstance(error, Exception)
-                (mark_lost if is_lost else mark_failed)(trial, in_words(error))
+                (mark_lost if is_lost else mark_failed)(trial, error)
             raise
 
     return marked
 
 
 def check_exceptions(lost: object) -> None:
-    """An error now: Python looks at such a tuple only when an exception is on its way."""
+    """Checks a tuple of exception types, which Python does only when an exception is raised."""
     if not isinstance(lost, tuple) or not all(
         isinstance(kind, type) and issubclass(kind, BaseException) for kind in lost
     ):
@@ -106,13 +134,42 @@ def check_exceptions(lost: object) -> None:
         )
 
 
-def outcome(trial: FrozenTrial, lost: Collection[int] = (), pruned: Pruned = "value") -> Outcome:
-    """How the trial ended, given the numbers of the lost ones: see `lost_numbers`.
+def result_of(
+    trial: FrozenTrial,
+    lost: Collection[int] = (),
+    pruned: Pruned = "value",
+    outputs: Outputs = ONE_VALUE,
+) -> Result:
+    """Reads what came of a trial.
 
     Lost beats failed, because the repeat will tell, and a mark beats the state. An infinite value
-    and a violated constraint (`Trial.set_constraint`) count as failed. A pruned trial that is to
-    be ignored counts as lost: it says nothing about its design.
+    and a violated constraint (`Trial.set_constraint`) count as failed. A pruned trial that is to be
+    ignored counts as lost: it says nothing about its design.
+
+    Args:
+        trial: a trial of a study.
+        lost: the numbers of lost trials, see `lost_numbers`.
+        pruned: what a pruned trial counts as: "value", "failed" or "ignore".
+        outputs: what the values of the study are; one without a name by default.
+
+    Returns:
+        The result. A failed trial has the reason that somebody gave or, without one, the names of
+        the constraints that it violates.
     """
+    values = _measured(trial, outputs)
+    is_measured = all(values[objective.name] is not None for objective in outputs.objectives)
+    ended = _outcome(trial, lost, pruned, is_measured)
+    reasons = _reasons_given(trial)
+    if ended is Outcome.OK:
+        return Result.ok(values)
+    if ended is Outcome.FAILED:
+        return Result.failed(reasons or _violated_in_words(trial))
+    return Result(ended, reasons=reasons)
+
+
+def _outcome(
+    trial: FrozenTrial, lost: Collection[int], pruned: Pruned, is_measured: bool
+) -> Outcome:
     if trial.number in lost:
         return Outcome.LOST
     if trial.state is TrialState.WAITING:
@@ -125,31 +182,22 @@ def outcome(trial: FrozenTrial, lost: Collection[int] = (), pruned: Pruned = "va
         return Outcome.LOST
     if trial.state is TrialState.PRUNED and pruned == "failed":
         return Outcome.FAILED
-    has_worked = final_value(trial) is not None
-    return Outcome.OK if has_worked and not _violated(trial) else Outcome.FAILED
+    return Outcome.OK if is_measured and not _violated(trial) else Outcome.FAILED
 
 
-def final_value(trial: FrozenTrial) -> float | None:
-    """What came out, if it is a number; of a pruned trial the last report."""
-    told = trial.values[0] if trial.values else None
-    if told is None and trial.state is TrialState.PRUNED and trial.last_step is not None:
-        told = trial.intermediate_values[trial.last_step]  # added with `add_trial`, not told
-    return told if told is not None and math.isfinite(told) else None
+def _measured(trial: FrozenTrial, outputs: Outputs) -> dict[str, float | None]:
+    """For every output its value, if it is a finite number; of a pruned trial the last report."""
+    told: Sequence[float] = trial.values or ()
+    if not told and trial.state is TrialState.PRUNED and trial.last_step is not None:
+        told = [trial.intermediate_values[trial.last_step]]  # added with `add_trial`, not told
+    known = dict(zip(outputs.names, told, strict=False))
+    finite = {name: value for name, value in known.items() if math.isfinite(value)}
+    return {name: finite.get(name) for name in outputs.names}
 
 
-def reason(trial: FrozenTrial) -> str | None:
-    """Why the trial failed or was lost, if somebody said so.
-
-    If nobody did, a failed trial has the names of the constraints that it violates.
-    """
-    if (said := _said(trial)) is not None or outcome(trial) is not Outcome.FAILED:
-        return said
-    return ", ".join(map(_in_one_word, _violated(trial))) or None
-
-
-def _said(trial: FrozenTrial) -> str | None:
+def _reasons_given(trial: FrozenTrial) -> Reasons:
     said = trial.user_attrs.get(REASON)
-    return str(said) if said else None  # anybody can set an attribute, to anything
+    return Reasons.parse(str(said) if said else None)  # anybody can set it, to anything
 
 
 def _violated(trial: FrozenTrial) -> list[str]:
@@ -157,24 +205,32 @@ def _violated(trial: FrozenTrial) -> list[str]:
     return [name for name, excess in trial.constraints.items() if not excess <= 0]
 
 
-def _in_one_word(name: str) -> str:
-    """The name as one reason.
-
-    Commas and colons would divide it, and a number by itself would be taken for a reading.
-    """
-    word = "_".join(re.findall(r"\w+", name))
-    return word if word[:1].isalpha() else f"constraint_{word}"
+def _violated_in_words(trial: FrozenTrial) -> str:
+    """The violated constraints as a list of reasons."""
+    names = [name if not name.isdigit() else f"constraint_{name}" for name in _violated(trial)]
+    quoted = ['"{}"'.format(n.replace('"', "'")) if re.search("[,;]", n) else n for n in names]
+    return ", ".join(quoted)
 
 
 def lost_numbers(study: optuna.Study) -> frozenset[int]:
-    """The numbers of all trials that were lost."""
+    """The numbers of all trials of a study that were lost or corrected.
+
+    Args:
+        study: any study.
+    """
     return lost_among(study.get_trials(deepcopy=False), study.user_attrs)
 
 
 def lost_among(trials: Iterable[FrozenTrial], study_attrs: Iterable[str]) -> frozenset[int]:
-    """The numbers of lost trials, from all trials and the attributes of their study."""
-    lost = {int(key.removeprefix(LOST)) for key in study_attrs if key.startswith(LOST)}
+    """The numbers of lost trials.
+
+    Args:
+        trials: all trials of a study.
+        study_attrs: the user attributes of the study.
+    """
     known = {trial.number: trial for trial in trials}
+    lost = {int(key.removeprefix(LOST)) for key in study_attrs if key.startswith(LOST)}
+    lost.update(corrections(known.values()).values())
     for trial in known.values():
         repeated = [known[n] for n in _retries(trial) if n in known]
         lost.update(
@@ -182,12 +238,16 @@ def lost_among(trials: Iterable[FrozenTrial], study_attrs: Iterable[str]) -> fro
             for old in repeated
             if old.state is not TrialState.COMPLETE and _is_same(trial, old)
         )
-        corrected = known.get(trial.system_attrs.get(REPLACES, -1))
-        if corrected is not None and _is_same(trial, corrected):
-            lost.add(corrected.number)
         if trial.user_attrs.get(OUTCOME) == Outcome.LOST.value:
             lost.add(trial.number)
     return frozenset(lost)
+
+
+def corrections(trials: Iterable[FrozenTrial]) -> dict[int, int]:
+    """Number of each trial that corrects another one -> the number of that other trial."""
+    known = {trial.number: trial for trial in trials}
+    pairs = [(t, known.get(t.system_attrs.get(REPLACES, -1))) for t in known.values()]
+    return {new.number: old.number for new, old in pairs if old and _is_same(new, old)}
 
 
 def requeue_lost(study: optuna.Study, trial: FrozenTrial) -> None:
@@ -197,10 +257,14 @@ def requeue_lost(study: optuna.Study, trial: FrozenTrial) -> None:
     trial that should not count: one whose worker was killed, or that Ctrl-C ended. A design that
     was lost again after `MAX_RETRIES` repeats is given up; a message in the log says so. The
     attributes of the trial stay with it: they tell how it ended.
+
+    Args:
+        study: the study of the trial.
+        trial: a trial that has ended.
     """
     key = f"{LOST}{trial.number}"
     if key not in study.user_attrs:
-        study.set_user_attr(key, _said(trial) or "the worker gave no answer")
+        study.set_user_attr(key, _reasons_given(trial).text or "the worker gave no answer")
     fixed = trial.system_attrs.get(FIXED, {})
     design = design_of(trial)
     trials = study.get_trials(deepcopy=False)

@@ -16,8 +16,8 @@ from optuna.trial import TrialState
 from ray import tune
 from ray.tune.search.optuna import OptunaSearch
 
-from becbo.errors import in_words
 from becbo.optuna.outcomes import check_exceptions, mark_failed, mark_lost
+from becbo.reasons import Reasons
 
 FAILED = "becbo_failed"  # in a result that is reported: why the design failed
 
@@ -28,10 +28,19 @@ Trainable = Callable[[Config], Mapping[str, Any] | None]
 def fail_aware(
     trainable: Trainable, metric: str, lost: tuple[type[Exception], ...] = ()
 ) -> Trainable:
-    """The trainable, reporting an exception as a failure of the design.
+    """Wraps a trainable so that it reports an exception as a failure of the design.
 
-    Exceptions of the types in `lost` are passed on to Ray, which may retry, as it does when the
-    process or its machine dies; they say nothing about the design.
+    Args:
+        trainable: the function that Ray Tune runs.
+        metric: the name of the value in its results.
+        lost: exceptions that say nothing about the design. They are passed on to Ray, which may
+            retry, as it does when the process or its machine dies.
+
+    Returns:
+        The wrapped trainable.
+
+    Raises:
+        InvalidInput: `lost` is not a tuple of exception types.
     """
     check_exceptions(lost)
 
@@ -42,7 +51,7 @@ def fail_aware(
         except lost:
             raise
         except Exception as error:
-            tune.report({metric: math.nan, FAILED: in_words(error)})
+            tune.report({metric: math.nan, FAILED: Reasons.parse(error).text})
             return None
 
     return aware

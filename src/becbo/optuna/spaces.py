@@ -1,13 +1,9 @@
-"""Between Optuna's distributions and a becbo `Space`.
-
-On our side a parameter has the value Optuna stores: a float, an int, or the index of a choice. So
-choices may be of any type, and choices that Optuna cannot tell apart (1 and True) are one.
-"""
+"""Between Optuna's distributions and the space that the engine sees."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,22 +17,17 @@ from optuna.distributions import (
 from optuna.trial import FrozenTrial, TrialState
 
 from becbo.errors import InvalidInput
-from becbo.space import (
-    Array,
-    Categorical,
-    Constraint,
-    Integer,
-    LinearConstraint,
-    Parameter,
-    Real,
-    Space,
-)
+from becbo.space import Array, Categorical, Integer, Parameter, Real, Space
 
 Distributions = Mapping[str, BaseDistribution]
 
 
 def parameter_of(name: str, distribution: BaseDistribution) -> Parameter:
-    """The parameter with the values of a distribution, or an error where becbo has none."""
+    """The parameter with the values of a distribution; a choice is its index.
+
+    Raises:
+        InvalidInput: becbo has no such parameter.
+    """
     if isinstance(distribution, FloatDistribution):
         return Real(name, distribution.low, distribution.high, distribution.log, distribution.step)
     if isinstance(distribution, IntDistribution):
@@ -48,25 +39,87 @@ def parameter_of(name: str, distribution: BaseDistribution) -> Parameter:
     raise InvalidInput(f"{name}: {distribution!r} is not a Float, Int or Categorical distribution")
 
 
-def space_of(distributions: Distributions, constraints: Sequence[Constraint] = ()) -> Space:
-    """The space of these distributions; the constraints are given values as a user sees them."""
-    parameters = [parameter_of(name, d) for name, d in distributions.items()]
-    return Space(parameters, [_on_stored_values(c, distributions) for c in constraints])
+@dataclass(frozen=True)
+class StudySpace:
+    """The parameters of a study: distributions for Optuna, a space for the engine.
+
+    The engine sees a becbo `Space` as it is. If distributions are given, it sees the index of a
+    choice, because Optuna allows choices of any type and cannot tell some apart (1 and True).
+
+    Args:
+        distributions: the parameters as Optuna knows them.
+        space: the same parameters as the engine knows them.
+        has_indices: whether a choice is its index in `space`.
+    """
+
+    distributions: Distributions
+    space: Space
+    has_indices: bool
+
+    @classmethod
+    def of(cls, given: Space | Distributions) -> StudySpace:
+        """The parameters of a becbo space, or of Optuna's distributions.
+
+        Raises:
+            InvalidInput: a distribution has no parameter in becbo, or the other way round.
+        """
+        if isinstance(given, Space):
+            return cls(distributions_of(given), given, has_indices=False)
+        parameters = [parameter_of(name, d) for name, d in given.items()]
+        return cls(given, Space(parameters), has_indices=True)
+
+    def only(self, names: Collection[str]) -> StudySpace:
+        """The parameters of these names.
+
+        Raises:
+            InvalidInput: the space has constraints, which need all parameters.
+        """
+        if set(names) == self.distributions.keys():
+            return self
+        if self.space.constraints:
+            raise InvalidInput(
+                f"the constraints of the space need all of {list(self.distributions)}, but only "
+                f"{list(names)} are to be proposed; leave the constraints out"
+            )
+        parameters = [p for p in self.space.parameters if p.name in names]
+        distributions = {n: d for n, d in self.distributions.items() if n in names}
+        return StudySpace(distributions, Space(parameters), self.has_indices)
+
+    def encode(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Values as users see them to values of `space`, not yet validated.
+
+        Raises:
+            ValueError: a value is of the wrong type, or not among the choices.
+        """
+        return {name: self._encode(self.distributions[name], v) for name, v in params.items()}
+
+    def decode(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Values of `space` to values as users see them."""
+        return {name: self._decode(self.distributions[name], v) for name, v in params.items()}
+
+    def _encode(self, distribution: BaseDistribution, value: Any) -> Any:
+        if isinstance(distribution, CategoricalDistribution) and not self.has_indices:
+            return value
+        stored = distribution.to_internal_repr(value)
+        return stored if isinstance(distribution, FloatDistribution) else int(stored)
+
+    def _decode(self, distribution: BaseDistribution, value: Any) -> Any:
+        if isinstance(distribution, CategoricalDistribution) and not self.has_indices:
+            return value
+        if isinstance(distribution, FloatDistribution) and distribution.step is not None:
+            # Optuna checks multiples of the step more narrowly than our twelve digits can promise.
+            low, step = distribution.low, distribution.step
+            return min(low + round((value - low) / step) * step, distribution.high)
+        return distribution.to_external_repr(value)
 
 
 def distributions_of(space: Space) -> dict[str, BaseDistribution]:
-    """The distributions with the values of a space."""
+    """The distributions with the values of a space.
+
+    Raises:
+        InvalidInput: Optuna cannot tell the choices of a parameter apart.
+    """
     return {parameter.name: _distribution_of(parameter) for parameter in space.parameters}
-
-
-def encode(distributions: Distributions, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Values as a user sees them to values of `space_of(distributions)`; ValueError if alien."""
-    return {name: _stored(distributions[name], value) for name, value in params.items()}
-
-
-def decode(distributions: Distributions, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Values of `space_of(distributions)` to values as a user sees them."""
-    return {name: _seen(distributions[name], value) for name, value in params.items()}
 
 
 def all_distributions(trials: Iterable[FrozenTrial]) -> dict[str, BaseDistribution]:
@@ -100,8 +153,13 @@ def common_distributions(trials: Iterable[FrozenTrial]) -> dict[str, BaseDistrib
     return dict(sorted((shared or {}).items()))
 
 
+def distinct_choices(distribution: CategoricalDistribution) -> list[Any]:
+    """The choices that Optuna can tell apart."""
+    return [distribution.choices[i] for i in _indices(distribution)]
+
+
 def _indices(distribution: CategoricalDistribution) -> list[int]:
-    """Of the choices that Optuna can tell apart."""
+    """The indices of the choices that Optuna can tell apart."""
     return sorted({int(distribution.to_internal_repr(c)) for c in distribution.choices})
 
 
@@ -119,19 +177,6 @@ def _distribution_of(parameter: Parameter) -> BaseDistribution:
     if isinstance(parameter, Integer):
         return IntDistribution(parameter.low, int(high), parameter.log, parameter.step)
     return FloatDistribution(parameter.low, high, parameter.log, parameter.step)
-
-
-def _stored(distribution: BaseDistribution, value: Any) -> Any:
-    stored = distribution.to_internal_repr(value)
-    return stored if isinstance(distribution, FloatDistribution) else int(stored)
-
-
-def _seen(distribution: BaseDistribution, value: Any) -> Any:
-    if isinstance(distribution, FloatDistribution) and distribution.step is not None:
-        # Optuna checks multiples of the step more narrowly than our twelve digits can promise.
-        low, step = distribution.low, distribution.step
-        return min(low + round((value - low) / step) * step, distribution.high)
-    return distribution.to_external_repr(value)
 
 
 class PinnedSpace(Space):
@@ -174,20 +219,3 @@ class PinnedSpace(Space):
             A = np.vstack([A, rows, -rows])
             b = np.concatenate([b, point[0], -point[0]])
         return A, b
-
-
-@dataclass(frozen=True)
-class _OnStoredValues:
-    """A constraint on values as a user sees them, asked about stored ones."""
-
-    constraint: Constraint
-    distributions: Distributions
-
-    def __call__(self, params: Mapping[str, Any]) -> bool:
-        return self.constraint(decode(self.distributions, params))
-
-
-def _on_stored_values(constraint: Constraint, distributions: Distributions) -> Constraint:
-    if isinstance(constraint, LinearConstraint):  # on numbers only, which are stored as they are
-        return constraint
-    return _OnStoredValues(constraint, distributions)

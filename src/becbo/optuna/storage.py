@@ -16,9 +16,7 @@ from typing import Any, BinaryIO
 import sqlalchemy
 from optuna.exceptions import ExperimentalWarning, StorageInternalError
 from optuna.storages import BaseStorage, JournalStorage, RDBStorage, get_storage
-from optuna.storages._heartbeat import BaseHeartbeat, is_heartbeat_enabled
 from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
-from optuna.trial import Trial
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, IntegrityError, SQLAlchemyError
 
@@ -58,16 +56,24 @@ _ATTEMPTS = 10
 def open_storage(where: str | Path, *, heartbeat: int | None = HEARTBEAT) -> BaseStorage:
     """Opens the storage of Optuna studies, for one process or for many at once.
 
-    `where` is one of
-    - a file `study.db` (or .sqlite, .sqlite3, or `sqlite:///study.db`): SQLite, for any number of
-      processes on one machine. It is created if it does not exist.
-    - a file `study.journal` (or .log): Optuna's journal, for a folder that machines share. It has
-      no heartbeat, so a trial whose worker died stays running for ever.
-    - a URL `postgresql://user:password@host/name` or `mysql://...`: any number of machines.
+    Args:
+        where: one of
+            - a file `study.db` (or .sqlite, .sqlite3, or `sqlite:///study.db`): SQLite, for any
+              number of processes on one machine. It is created if it does not exist.
+            - a file `study.journal` (or .log): Optuna's journal, for a folder that machines share.
+              It has no heartbeat, so a trial whose worker died keeps running.
+            - a URL `postgresql://user:password@host/name` or `mysql://...`: any number of machines.
+        heartbeat: seconds between two reports of `study.optimize` that a trial is alive. A trial
+            that has missed three reports is taken for lost: it teaches nothing about its design,
+            and the design is tried again. None is for studies that use `ask` and `tell`, which do
+            not report.
 
-    With a heartbeat, `study.optimize` reports every so many seconds that it is alive. A trial that
-    has missed three reports is taken for lost: it teaches nothing about its design, and the design
-    is tried again. `heartbeat=None` is for studies that use `ask` and `tell`, which do not report.
+    Returns:
+        A storage for `optuna.create_study` and `optuna.load_study`.
+
+    Raises:
+        InvalidInput: the place cannot be a storage, does not answer, or has a driver that is not
+            installed.
     """
     _check_heartbeat(heartbeat)
     place = _locate(where)
@@ -83,31 +89,25 @@ def open_storage(where: str | Path, *, heartbeat: int | None = HEARTBEAT) -> Bas
     return _open_database(_SharedSQLite, url, options, heartbeat)
 
 
-def turnstile(where: str | Path) -> Callable[[], AbstractContextManager[None]]:
-    """A lock that all processes share which use the storage at `where`, already opened once.
+def study_lock(where: str | Path) -> Callable[[], AbstractContextManager[None]]:
+    """A lock shared by all processes that use a storage.
 
-    It serves to look at a study and to act on what was seen before anybody else does.
+    Whoever holds it can look at a study and act on what was seen before anybody else does.
+
+    Args:
+        where: the place of the storage, as for `open_storage`, which has opened it once.
+
+    Returns:
+        A function that gives a new context manager, which holds the lock.
+
+    Raises:
+        InvalidInput: the place cannot be a storage, or cannot be written.
     """
     place = _locate(where)
     if isinstance(place, Path):
-        return lambda: _file_turn(place)
+        return lambda: _file_lock(place)
     engine = sqlalchemy.create_engine(place, poolclass=sqlalchemy.NullPool)
-    return lambda: _row_turn(engine)
-
-
-def has_heartbeat(storage: BaseStorage) -> bool:
-    """Whether it would be noticed that a worker has died."""
-    return is_heartbeat_enabled(storage)
-
-
-def say_alive(storage: BaseStorage, trial: Trial) -> None:
-    """Gives the first sign of life of a trial, where there is a heartbeat.
-
-    Optuna gives it from a thread, a moment after the objective has begun. A worker that is killed
-    in that moment would never be missed.
-    """
-    if isinstance(storage, BaseHeartbeat) and has_heartbeat(storage):
-        storage.record_heartbeat(trial._trial_id)
+    return lambda: _row_lock(engine)
 
 
 class _SharedSQLite(RDBStorage):
@@ -271,9 +271,9 @@ def _check_sqlite(path: Path) -> None:
 
 
 @contextmanager
-def _file_turn(path: Path) -> Iterator[None]:
+def _file_lock(path: Path) -> Iterator[None]:
     """A lock that the system takes back from a process that dies, where it can (not on Windows)."""
-    beside = path.with_name(f".{path.name}.turn")  # not the database: SQLite's locks would go
+    beside = path.with_name(f".{path.name}.lock")  # not the database: SQLite's locks would go
     if fcntl is None:
         lock = JournalFileOpenLock(str(beside))
         lock.acquire()
@@ -284,12 +284,12 @@ def _file_turn(path: Path) -> Iterator[None]:
             with suppress(RuntimeError):
                 lock.release()
     else:
-        with _turn_file(beside) as file:
+        with _lock_file(beside) as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
 
 
-def _turn_file(path: Path) -> BinaryIO:
+def _lock_file(path: Path) -> BinaryIO:
     try:
         # Reading is enough for a lock, where the file belongs to somebody else.
         return path.open("ab") if os.access(path, os.W_OK) or not path.exists() else path.open("rb")
@@ -298,7 +298,7 @@ def _turn_file(path: Path) -> BinaryIO:
 
 
 @contextmanager
-def _row_turn(engine: sqlalchemy.Engine) -> Iterator[None]:
+def _row_lock(engine: sqlalchemy.Engine) -> Iterator[None]:
     with engine.begin() as connection:
         # A row that Optuna writes once, when it creates the tables. The lock ends with the
         # transaction, and so also with a worker that dies.

@@ -14,36 +14,41 @@ from typing import Any, Protocol
 import optuna
 from optuna.exceptions import ExperimentalWarning, OptunaError
 from optuna.storages import BaseStorage, fail_stale_trials
-from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-from becbo.errors import Infeasible, InvalidInput, in_words
-from becbo.optimizer import number_in
+from becbo.checks import number_in
+from becbo.errors import Infeasible, InvalidInput
+from becbo.optuna.internals import has_heartbeat, record_heartbeat
 from becbo.optuna.outcomes import (
     OUTCOME,
     Pruned,
     lost_among,
-    lost_numbers,
     mark_failed,
     mark_lost,
-    outcome,
+    result_of,
 )
-from becbo.optuna.storage import has_heartbeat, say_alive
+from becbo.optuna.study_data import StudyData
 from becbo.trial import Outcome
 
-Objective = Callable[[optuna.Trial], Any]
+TrialFunction = Callable[[optuna.Trial], Any]
 
 # Seconds between two looks at a study in which only the trials of other workers are left.
 _POLL = 1.0
 
 
-class Broken(Exception):
-    """The objective is broken; the text is what to show."""
+class BrokenObjective(Exception):
+    """The objective is broken; the message is what to show to the user."""
 
 
 @dataclass(frozen=True)
-class Count:
-    """How far a study is; lost trials do not count."""
+class TrialCounts:
+    """How far a study is. Lost trials do not count.
+
+    Attributes:
+        finished: trials that worked or failed.
+        running: trials under way.
+        failed: those of the finished trials that failed.
+    """
 
     finished: int
     running: int
@@ -51,64 +56,80 @@ class Count:
 
 
 class Listener(Protocol):
-    """Hears how it goes."""
+    """Whoever shows what a worker does."""
 
-    def trial(self, study: optuna.Study, trial: FrozenTrial, count: Count) -> None:
-        """One more trial of this worker has ended."""
+    def trial(self, study: optuna.Study, trial: FrozenTrial, counts: TrialCounts) -> None:
+        """A trial of this worker has ended."""
 
-    def waiting(self, count: Count) -> None:
+    def waiting(self, counts: TrialCounts) -> None:
         """Only trials of other workers are left."""
 
     def note(self, text: str) -> None:
-        """Something to know that is not the end of a trial."""
+        """Something happened that users should know, besides the end of a trial."""
 
 
 @dataclass
-class Job:
-    """What a worker does until the study has enough trials or somebody stops it."""
+class Worker:
+    """Runs trials of a study until it has enough of them or somebody stops it.
+
+    Args:
+        storage: where the study is stored.
+        study: the study, with its sampler.
+        objective: the function to optimise.
+        catch: exceptions of the objective that mean that the design failed.
+        pruned: what a pruned trial counts as.
+        budget: how many trials the study is to have, of all workers together.
+        lock: that of the storage, see `study_lock`.
+        is_stopping: whether somebody asked to stop after the trial under way.
+        report: who shows what happens.
+    """
 
     storage: BaseStorage
     study: optuna.Study
-    objective: Objective
+    objective: TrialFunction
     catch: tuple[type[Exception], ...]
     pruned: Pruned
     budget: int
-    turns: Callable[[], AbstractContextManager[None]]
-    is_stopping: Callable[[], bool]  # asked for, after the trial under way
+    lock: Callable[[], AbstractContextManager[None]]
+    is_stopping: Callable[[], bool]
     report: Listener
 
     def run(self) -> None:
-        """Start a trial whenever one is missing; wait for those of others, which may get lost."""
+        """Starts a trial whenever one is missing; waits for those of others, which may get lost.
+
+        Raises:
+            BrokenObjective: the objective raised an unexpected exception or returned no number.
+        """
         while not self.is_stopping():
             # One worker at a time looks and starts a trial, so that together they never start
             # more than are missing.
-            with ExitStack() as turn:
-                turn.enter_context(self.turns())
-                count = _sweep_and_count(self.study, self.pruned)
-                if count.finished >= self.budget:
+            with ExitStack() as locked:
+                locked.enter_context(self.lock())
+                counts = _sweep_and_count(self.study, self.pruned)
+                if counts.finished >= self.budget:
                     return
-                if count.finished + count.running < self.budget:
-                    self._run_one(turn)
+                if counts.finished + counts.running < self.budget:
+                    self._run_one(locked)
                     continue
-            self.report.waiting(count)
+            self.report.waiting(counts)
             if not has_heartbeat(self.storage):  # nobody can tell whether they will ever end
                 return
             time.sleep(_POLL)
 
-    def _run_one(self, turn: ExitStack) -> None:
-        """Run one trial; `turn` ends as soon as the trial is there and known to be alive."""
+    def _run_one(self, locked: ExitStack) -> None:
+        """Runs one trial; gives the lock back once the trial exists and is known to be alive."""
         started: list[optuna.Trial] = []
 
         def evaluate(trial: optuna.Trial) -> float:
             started.append(trial)
-            say_alive(self.storage, trial)
-            turn.close()
+            record_heartbeat(self.storage, trial)
+            locked.close()
             return _evaluate(self.objective, trial, self.catch, self.is_stopping)
 
         try:
             self.study.optimize(evaluate, n_trials=1)
         except Exception as error:
-            if isinstance(error, Broken) or not any(map(self._was_given_away, started)):
+            if isinstance(error, BrokenObjective) or not any(map(self._was_given_away, started)):
                 raise
             self.report.note(
                 f"trial {started[0].number} gave no sign of life for too long and was given to "
@@ -120,12 +141,12 @@ class Job:
 
     def _was_given_away(self, trial: optuna.Trial) -> bool:
         """Whether another worker took this one for dead."""
-        with self.turns():  # in which it also writes that down
+        with self.lock():  # under which it also writes that down
             return trial.number in lost_among((), self.study.user_attrs)
 
 
 def _evaluate(
-    objective: Objective,
+    objective: TrialFunction,
     trial: optuna.Trial,
     catch: tuple[type[Exception], ...],
     is_stopping: Callable[[], bool],
@@ -135,7 +156,7 @@ def _evaluate(
     The sampler puts the design of a lost trial back into the queue.
     """
 
-    def without_value(reason: str) -> float:
+    def without_value(reason: str | BaseException) -> float:
         if trial.user_attrs.get(OUTCOME) == Outcome.LOST.value:
             return math.nan  # the objective knows better
         # Ctrl-C also reaches the programs that the objective has started: what fails after it
@@ -148,24 +169,24 @@ def _evaluate(
     except OptunaError:  # pruned, or the storage is gone
         raise
     except Infeasible as error:
-        return without_value(error.reason)
+        return without_value(error)
     except catch as error:
-        return without_value(in_words(error))
+        return without_value(error)
     except KeyboardInterrupt:
         mark_lost(trial, "stopped")
         raise
     except (Exception, SystemExit) as error:
-        mark_lost(trial, in_words(error))
+        mark_lost(trial, error)
         if is_stopping():
             return math.nan
-        raise Broken(f"{trace(error)}\n{_advice(trial, error)}") from error
+        raise BrokenObjective(f"{trace(error)}\n{_advice(trial, error)}") from error
     if value is None:
         return without_value("returned None")
     try:
         number = number_in(value)
     except InvalidInput as error:
         mark_lost(trial, f"returned {value!r}")
-        raise Broken(
+        raise BrokenObjective(
             f"the objective returned {value!r} for {trial.params}; it must return a number, "
             "or None if the experiment failed"
         ) from error
@@ -187,8 +208,8 @@ def _advice(trial: optuna.Trial, error: BaseException) -> str:
     )
 
 
-def _sweep_and_count(study: optuna.Study, pruned: Pruned) -> Count:
-    """Count after taking the trials of dead workers for lost."""
+def _sweep_and_count(study: optuna.Study, pruned: Pruned) -> TrialCounts:
+    """Counts the trials after marking those of dead workers as lost."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ExperimentalWarning)
         fail_stale_trials(study)
@@ -196,22 +217,40 @@ def _sweep_and_count(study: optuna.Study, pruned: Pruned) -> Count:
 
 
 def best_trial(study: optuna.Study) -> FrozenTrial | None:
-    """The best of those that worked; Optuna's also counts marked ones and lost ones."""
-    trials = study.get_trials(deepcopy=False, states=[TrialState.COMPLETE])
-    lost = lost_numbers(study)
-    worked = [trial for trial in trials if outcome(trial, lost) is Outcome.OK]
-    better = min if study.direction is StudyDirection.MINIMIZE else max
-    return better(worked, key=lambda trial: trial.values[0], default=None)
+    """The best complete trial that worked; Optuna's also counts failed and lost ones.
+
+    Args:
+        study: a study with one objective.
+
+    Returns:
+        The trial, or None if none has worked.
+    """
+    data = StudyData.of(study)
+    (objective,) = data.outputs.objectives
+    lost = lost_among(data.trials, data.user_attrs)
+    results = [
+        (trial, result_of(trial, lost, outputs=data.outputs))
+        for trial in data.trials
+        if trial.state is TrialState.COMPLETE
+    ]
+    gains = {t.number: objective.gain(r.value) for t, r in results if r.value is not None}
+    return data.trials[max(gains, key=gains.__getitem__)] if gains else None
 
 
-def count_trials(study: optuna.Study, pruned: Pruned) -> Count:
-    """How far the study is."""
-    trials = study.get_trials(deepcopy=False)
-    lost = lost_among(trials, study.user_attrs)
-    kept = [trial for trial in trials if trial.number not in lost]
+def count_trials(study: optuna.Study, pruned: Pruned) -> TrialCounts:
+    """Counts the trials of a study.
+
+    Args:
+        study: a study with one objective.
+        pruned: what a pruned trial counts as.
+    """
+    data = StudyData.of(study)
+    lost = lost_among(data.trials, data.user_attrs)
+    kept = [trial for trial in data.trials if trial.number not in lost]
     finished = [trial for trial in kept if trial.state.is_finished()]
-    return Count(
+    outcomes = [result_of(trial, pruned=pruned).outcome for trial in finished]
+    return TrialCounts(
         finished=len(finished),
         running=sum(trial.state is TrialState.RUNNING for trial in kept),
-        failed=sum(outcome(trial, pruned=pruned) is Outcome.FAILED for trial in finished),
+        failed=outcomes.count(Outcome.FAILED),
     )

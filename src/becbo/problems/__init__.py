@@ -55,6 +55,7 @@ __all__ = [
     "ParetoProblem",
     "Problem",
     "get",
+    "get_pareto",
     "get_single",
     "variants",
 ]
@@ -156,6 +157,14 @@ def get_single(name: str, variant: str | None = None) -> Problem:
         raise InvalidInput(
             f"{name} has {len(problem.objective_names)} objectives; choose a problem with one"
         )
+    return problem
+
+
+def get_pareto(name: str, variant: str | None = None) -> ParetoProblem:
+    """Like `get`, for a problem with several objectives; refuses others."""
+    problem = get(name, variant)
+    if not isinstance(problem, ParetoProblem):
+        raise InvalidInput(f"{name} has one objective; choose a problem with several")
     return problem
 
 

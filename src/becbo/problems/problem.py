@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -38,12 +39,12 @@ class ConstrainedProblem(ABC):
         """Number of parameters."""
         return len(self.space.names)
 
-    @property
+    @cached_property
     def objective_names(self) -> tuple[str, ...]:
         """The names of the objectives, in the order of the columns of `objectives`."""
         return tuple(self._named_objectives(self._centre()))
 
-    @property
+    @cached_property
     def constraints(self) -> tuple[str, ...]:
         """The names of the constraints, in the order of the columns of `slacks`."""
         return tuple(self._named_slacks(self._centre()))

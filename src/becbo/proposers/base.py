@@ -12,8 +12,7 @@ import numpy as np
 
 from becbo.data import Dataset
 from becbo.models.base import Models
-from becbo.models.limits import fit_limit, threshold
-from becbo.models.warm import fit_regressor
+from becbo.models.values import fit_limit, fit_value, threshold
 from becbo.outputs import Outputs
 from becbo.search.goal import Found
 from becbo.search.region import Region
@@ -109,10 +108,10 @@ class Proposer(ABC):
         outputs = data.outputs
         n_objectives, n_limits = len(outputs.objectives), len(outputs.limits)
         with _clock(seconds, "regressor"):
-            objectives = tuple(fit_regressor(self.regressor, data, i) for i in range(n_objectives))
+            objectives = tuple(fit_value(self.regressor, data, i) for i in range(n_objectives))
             limits = tuple(fit_limit(self.regressor, data, i) for i in range(n_limits))
             others = range(n_objectives + n_limits, len(outputs.names))
-            recorded = tuple(fit_regressor(self.regressor, data, i) for i in others)
+            recorded = tuple(fit_value(self.regressor, data, i) for i in others)
         with _clock(seconds, "classifier"):
             factors = [self.fit_failures(data, rng)]
             measured = zip(outputs.limits, limits, strict=True)

@@ -118,7 +118,8 @@ class SvmCbo(Proposer):
 
     def searcher(self, models: Models, data: Dataset, rng: np.random.Generator) -> Searcher:
         """The search of the phase; pending points are covered, and believed by the GP."""
-        regressor = models.objectives[0]
+        model = models.objectives[0]
+        regressor = None if model is None else model.inner
         machine = cast(SvmModel, models.feasibility)  # there are no limits
 
         def search(region: Region, pending: Array) -> Found:

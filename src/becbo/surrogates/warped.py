@@ -18,6 +18,7 @@ from becbo.surrogates.base import Array, mills
 from becbo.surrogates.gp import GPModel, negative_log_likelihood
 
 _LOG_SURE = -1e-300
+_MAX_LOG = 600.0  # beyond it values would overflow
 _LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
 
 
@@ -28,8 +29,8 @@ class Warp(Protocol):
         """Warped values."""
         ...
 
-    def inverse(self, z: Array) -> Array:
-        """Values that `forward` turned into these."""
+    def restore(self, mean: Array, std: Array) -> tuple[Array, Array]:
+        """A prediction of the value from one of the warped value."""
         ...
 
     def log_slope(self, y: Array) -> Array:
@@ -45,9 +46,9 @@ class Plain:
         """The same values."""
         return y
 
-    def inverse(self, z: Array) -> Array:
-        """The same values."""
-        return z
+    def restore(self, mean: Array, std: Array) -> tuple[Array, Array]:
+        """The same prediction."""
+        return mean, std
 
     def log_slope(self, y: Array) -> Array:
         """Zero."""
@@ -66,10 +67,12 @@ class Bilog:
         v = (y - self.centre) / self.scale
         return np.asarray(np.sign(v) * np.log1p(np.abs(v)))
 
-    def inverse(self, z: Array) -> Array:
-        """Values that `forward` turned into these."""
-        v = np.sign(z) * np.expm1(np.minimum(np.abs(z), 600.0))
-        return np.asarray(self.centre + self.scale * v)
+    def restore(self, mean: Array, std: Array) -> tuple[Array, Array]:
+        """Median, and half the width of the one-sigma interval."""
+        z = np.array([mean, mean - std, mean + std])
+        v = np.sign(z) * np.expm1(np.minimum(np.abs(z), _MAX_LOG))
+        middle, low, high = self.centre + self.scale * v
+        return middle, (high - low) / 2
 
     def log_slope(self, y: Array) -> Array:
         """Logarithm of the derivative of `forward`."""
@@ -97,10 +100,8 @@ class WarpedModel:
         return self.inner.scales
 
     def predict(self, X: Array) -> tuple[Array, Array]:  # (m, d) -> (m,), (m,)
-        """Median, and half the width of the one-sigma interval."""
-        mean, std = self.inner.predict(X)
-        low, high = self.warp.inverse(mean - std), self.warp.inverse(mean + std)
-        return self.warp.inverse(mean), (high - low) / 2
+        """Mean and standard deviation, or what `Warp.restore` makes of them."""
+        return self.warp.restore(*self.inner.predict(X))
 
     def believe(self, X: Array) -> WarpedModel:
         """The model after seeing its own median at pending points X."""

@@ -16,17 +16,17 @@ from starlette.responses import Response
 from starlette.routing import Match
 from starlette.types import ASGIApp
 
-from becbo.campaign.campaign import Conflict
-from becbo.campaign.tables import BadTable
+from becbo.campaign.errors import Conflict, NotFound
 from becbo.errors import BecboError
 from becbo.optuna.storage import BREAKAGE, last_words
-from becbo.web import api, pages
-from becbo.web.context import Context
+from becbo.tables.reading import BadTable
+from becbo.web.context import ServerContext
 from becbo.web.jobs import Busy, Jobs, WorkFailed
-from becbo.web.render import Assets, Pages, problem_json, wants_json
-from becbo.web.schemas import RunShown
-from becbo.web.security import Access, Guard
-from becbo.web.shelf import NotFound, Shelf, find_run
+from becbo.web.registry import CampaignRegistry
+from becbo.web.render import Assets, PageRenderer, problem_json, wants_json
+from becbo.web.routes import api, campaigns, home, runs
+from becbo.web.schemas import RunResponse
+from becbo.web.security import Access, SecurityMiddleware
 
 _logger = logging.getLogger(__name__)
 
@@ -40,9 +40,9 @@ def make_app(
     asked for; addresses and localhost always work.
     """
     access = access or Access()
-    context = Context(Shelf(where), Jobs(str(where)), access)
+    context = ServerContext(CampaignRegistry(where), Jobs(str(where)), access)
     assets = Assets()
-    show = Pages(assets, access)
+    renderer = PageRenderer(assets, access)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -57,8 +57,9 @@ def make_app(
         redoc_url=None,
         lifespan=lifespan,
     )
-    app.state.context, app.state.pages = context, show
-    app.include_router(pages.router)
+    app.state.context, app.state.renderer = context, renderer
+    for pages in (home, campaigns, runs):
+        app.include_router(pages.router)
     tokens = [] if access.is_open else [Depends(HTTPBearer(auto_error=False))]
     app.include_router(api.router, dependencies=tokens)
 
@@ -68,8 +69,8 @@ def make_app(
             raise HTTPException(404, "There is no such file.")
         return response
 
-    _answer_errors(app, show)
-    return Guard(app, access, names, show.problem, is_public)
+    _answer_errors(app, renderer)
+    return SecurityMiddleware(app, access, names, renderer.problem, is_public)
 
 
 def is_public(path: str) -> bool:
@@ -77,7 +78,7 @@ def is_public(path: str) -> bool:
     return path == "/login" or path.startswith("/static/")
 
 
-def _answer_errors(app: FastAPI, show: Pages) -> None:
+def _answer_errors(app: FastAPI, renderer: PageRenderer) -> None:
     """Every error in words; what happened inside goes to the log only."""
     statuses: dict[type[Exception], int] = {
         NotFound: 404,
@@ -91,26 +92,26 @@ def _answer_errors(app: FastAPI, show: Pages) -> None:
         status = next(statuses[kind] for kind in type(error).__mro__ if kind in statuses)
         if wants_json(request):
             return problem_json(status, str(error), None, **_details(request, error))
-        return show.problem(request, status, str(error))
+        return renderer.problem(request, status, str(error))
 
     def http(request: Request, error: HTTPException) -> Response:
         words = error.detail if error.status_code != 404 else "There is no such page."
         headers = error.headers
         if error.status_code == 405:
             words, headers = "That cannot be done here.", {"Allow": _allowed_methods(request)}
-        return show.problem(request, error.status_code, words, headers)
+        return renderer.problem(request, error.status_code, words, headers)
 
     def not_understood(request: Request, error: RequestValidationError) -> Response:
         if any(found["loc"][0] == "path" for found in error.errors()):
-            return show.problem(request, 404, "There is no such page.")
-        return show.problem(request, 422, _what_is_wrong(error))
+            return renderer.problem(request, 404, "There is no such page.")
+        return renderer.problem(request, 422, _what_is_wrong(error))
 
     def no_storage(request: Request, error: Exception) -> Response:
         _logger.error("the storage does not answer: %s", last_words(error))
-        return show.problem(request, 503, f"The storage does not answer: {last_words(error)}")
+        return renderer.problem(request, 503, f"The storage does not answer: {last_words(error)}")
 
     def broken(request: Request, error: Exception) -> Response:
-        return show.problem(request, 500)
+        return renderer.problem(request, 500)
 
     app.exception_handler(BecboError)(in_words)
     app.exception_handler(HTTPException)(http)
@@ -132,12 +133,12 @@ def _allowed_methods(request: Request) -> str:
 def _details(request: Request, error: Exception) -> dict[str, object]:
     """What a program can use besides the words."""
     if isinstance(error, BadTable):
-        return {"problems": [{"line": p.line, "words": p.words} for p in error.problems]}
+        return {"problems": [{"line": p.line, "message": p.message} for p in error.problems]}
     if isinstance(error, Conflict) and "number" in request.path_params:
-        context: Context = request.app.state.context
-        campaign = context.shelf.find(request.path_params["campaign_id"])
-        run = find_run(campaign, int(request.path_params["number"]))
-        return {"run": RunShown.of(run).model_dump()}
+        context: ServerContext = request.app.state.context
+        campaign = context.registry.find(request.path_params["campaign_id"])
+        run = campaign.run(int(request.path_params["number"]))
+        return {"run": RunResponse.of(run).model_dump()}
     return {}
 
 

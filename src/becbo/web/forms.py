@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from becbo.campaign.description import Description, Objective
-from becbo.campaign.files import READERS, Cell
+from becbo.campaign.description import Description, heading
 from becbo.campaign.notation import PARSERS, parse
-from becbo.campaign.tables import parameter_value, parse_number
 from becbo.errors import InvalidInput
+from becbo.outputs import Objective
+from becbo.tables.files import READERS, Cell
+from becbo.tables.parsing import parameter_value, parse_number
 from becbo.trial import Outcome
 
 MAX_TEXT = 500  # characters of a reason or a note
@@ -145,10 +146,11 @@ def _check_unpacked(content: bytes) -> None:
 def result_of(fields: Fields, objective: Objective) -> dict[str, Any]:
     """A record form as `Campaign.record` takes it."""
     outcome, why = _text(fields, "outcome"), _limited(fields, "reason")
+    what = heading(objective.name, objective.unit)
     if outcome == Outcome.OK.value:
         if not (text := _text(fields, "value")):
-            raise InvalidInput(f"{objective.heading} is empty; enter it, or say that it failed")
-        return {"value": parse_number(text, objective.heading, objective.unit)}
+            raise InvalidInput(f"{what} is empty; enter it, or say that it failed")
+        return {"value": parse_number(text, what, objective.unit)}
     if outcome in (Outcome.FAILED.value, Outcome.LOST.value):
         return {outcome: why or True}
     raise InvalidInput("say whether it worked, failed or was lost")

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ParamSpec, TypeVar
 
 from becbo.errors import BecboError
-from becbo.web import work
+from becbo.web import tasks
 
 N_WORKERS = 2
 MAX_JOBS = 20
@@ -28,16 +28,16 @@ _logger = logging.getLogger(__name__)
 
 
 class Busy(BecboError):
-    """More was asked for than is under way already."""
+    """Too many jobs are under way already."""
 
 
 class WorkFailed(BecboError):
-    """The work came to no end, and it is not the caller's fault."""
+    """A job failed, and it is not the caller's fault."""
 
 
 @dataclass(eq=False)
-class Job:
-    """Experiments that are being worked out."""
+class SuggestionJob:
+    """Suggestions that are being computed."""
 
     campaign: str
     q: int
@@ -46,31 +46,31 @@ class Job:
 
 
 class Jobs:
-    """Runs work in processes of its own."""
+    """Runs jobs in worker processes."""
 
     def __init__(self, where: str) -> None:
         self._where = where
         self._pool: ProcessPoolExecutor | None = None
-        self._jobs: list[Job] = []
+        self._jobs: list[SuggestionJob] = []
         self._tasks: set[asyncio.Task[Any]] = set()  # the event loop itself forgets them
-        self._lessons: dict[str, tuple[str, asyncio.Task[work.Learned]]] = {}
+        self._insights: dict[str, tuple[str, asyncio.Task[tasks.RenderedInsight]]] = {}
 
     def suggest(self, campaign: str, q: int) -> asyncio.Task[list[int]]:
-        """Starts to work out q experiments; the task ends with their numbers."""
+        """Starts to compute q suggestions; the task returns the numbers of their runs."""
         if sum(not job.error for job in self._jobs) >= MAX_JOBS:
-            raise Busy("Enough is being worked out already; wait until some of it is done.")
-        # A new try makes the error of an old one disappear.
+            raise Busy("Too many suggestions are being computed; wait until some of them are done.")
+        # A new attempt clears the error of an earlier one.
         self._jobs = [job for job in self._jobs if job.campaign != campaign or not job.error]
-        job = Job(campaign, q)
+        job = SuggestionJob(campaign, q)
         self._jobs.append(job)
         return self._keep(self._suggest(job))
 
-    async def _suggest(self, job: Job) -> list[int]:
+    async def _suggest(self, job: SuggestionJob) -> list[int]:
         numbers = []
         try:
             # One by one: each sees the ones before it as pending, and progress can be shown.
             for _ in range(job.q):
-                numbers.append(await self._run(work.propose, self._where, job.campaign))
+                numbers.append(await self._run(tasks.suggest_one, self._where, job.campaign))
                 job.n_done += 1
         except BecboError as error:
             job.error = str(error)
@@ -78,29 +78,29 @@ class Jobs:
         self._jobs.remove(job)
         return numbers
 
-    def of(self, campaign: str) -> list[Job]:
-        """What is under way for a campaign, and what went wrong last, as it is now."""
+    def of(self, campaign: str) -> list[SuggestionJob]:
+        """Copies of the jobs of a campaign: those under way, and the last one that failed."""
         jobs = self._jobs.copy()  # other threads ask, and jobs end meanwhile
         return [replace(job) for job in jobs if job.campaign == campaign]
 
     async def predict(self, campaign: str, designs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """What the models say about designs."""
-        return await self._run(work.predict, self._where, campaign, designs)
+        """What the models predict for designs."""
+        return await self._run(tasks.predict, self._where, campaign, designs)
 
-    async def learned(self, campaign: str, state: str) -> tuple[str, work.Learned]:
+    async def insight(self, campaign: str, state: str) -> tuple[str, tasks.RenderedInsight]:
         """What a campaign has taught, and the state of its runs at that time.
 
-        While an older state is being worked out, that one comes: whoever looks asks again when the
-        state has changed, and many who look cause one computation.
+        While an older state is being computed, the caller gets that one and asks again when the
+        state has changed. Many callers therefore cause only one computation.
         """
-        known, task = self._lessons.get(campaign, ("", None))
+        known, task = self._insights.get(campaign, ("", None))
         if task is None or (task.done() and (known != state or task.exception())):
-            known, task = state, self._keep(self._run(work.learn, self._where, campaign))
-            self._lessons[campaign] = known, task
+            known, task = state, self._keep(self._run(tasks.render_insight, self._where, campaign))
+            self._insights[campaign] = known, task
         return known, await asyncio.shield(task)
 
     def close(self) -> None:
-        """Waits for the work under way and starts no more."""
+        """Waits for the jobs under way and starts no more."""
         pool, self._pool = self._pool, None
         if pool is not None:
             pool.shutdown(cancel_futures=True)
@@ -108,7 +108,7 @@ class Jobs:
     async def _run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         if self._pool is None:
             self._pool = ProcessPoolExecutor(
-                N_WORKERS, multiprocessing.get_context("spawn"), initializer=work.begin
+                N_WORKERS, multiprocessing.get_context("spawn"), initializer=tasks.initialize_worker
             )
         pool = self._pool
         try:
@@ -118,10 +118,10 @@ class Jobs:
         except BrokenProcessPool as error:  # somebody killed the process, or memory was short
             if self._pool is pool:
                 self._pool = None
-            raise WorkFailed("The process that worked it out has died; try again.") from error
+            raise WorkFailed("The worker process has died; try again.") from error
         except Exception as error:
             _logger.exception("a worker process raised this")
-            raise WorkFailed("It could not be worked out; the server's log says why.") from error
+            raise WorkFailed("The computation failed; the server's log says why.") from error
 
     def _keep(self, coroutine: Any) -> asyncio.Task[Any]:
         task = asyncio.get_running_loop().create_task(coroutine)
@@ -132,4 +132,4 @@ class Jobs:
     def _forget(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
-            task.exception()  # whoever asked has been told, or sees it in the job
+            task.exception()  # the caller gets it, or sees it in the job

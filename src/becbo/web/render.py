@@ -1,4 +1,4 @@
-"""Answers: pages from templates, and errors in words that the reader can use."""
+"""Responses: pages from templates, and errors with messages that help the reader."""
 
 from __future__ import annotations
 
@@ -13,41 +13,39 @@ from plotly.offline import get_plotlyjs
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from becbo.campaign.description import Description
-from becbo.campaign.report import STYLE
-from becbo.campaign.runs import Result
-from becbo.campaign.words import estimate, number, percent, plural
+from becbo.campaign.formatting import estimate, number, percent, plural, result_text
+from becbo.report.html import STYLE
 from becbo.trial import Outcome
+from becbo.web.registry import id_of
 from becbo.web.security import Access, session_of
-from becbo.web.shelf import id_of
 
 _HERE = Path(__file__).parent
 _KINDS = {".css": "text/css", ".js": "text/javascript"}
 OUTCOMES = {
-    Outcome.PENDING: "waiting",
+    Outcome.PENDING: "pending",
     Outcome.OK: "worked",
     Outcome.FAILED: "failed",
     Outcome.LOST: "lost",
 }
 TITLES = {
-    400: "That did not arrive as it should",
+    400: "The request was damaged",
     401: "Please log in",
-    403: "Not carried out",
+    403: "Refused",
     404: "Not found",
     405: "Not found",
     409: "Somebody else was faster",
     413: "Too large",
-    422: "That cannot be used as it is",
-    429: "Too much at once",
-    503: "No answer",
+    422: "The input cannot be used",
+    429: "Too many requests",
+    503: "Not available",
 }
-_BROKEN = "Something went wrong here; the server's log says what. Nothing was half-written."
+_BROKEN = "Something went wrong; the server's log says what. No entry was written in part."
 
 
 class Assets:
     """The files that pages load, each under a name that changes with its content.
 
-    They are read once, when the server starts: a request can only name what is there.
+    They are read once, when the server starts: a request cannot reach any other file.
     """
 
     def __init__(self) -> None:
@@ -74,8 +72,8 @@ class Assets:
         return Response(content, media_type=kind, headers=forever)
 
 
-class Pages:
-    """Makes HTML of templates."""
+class PageRenderer:
+    """Renders HTML pages from templates."""
 
     def __init__(self, assets: Assets, access: Access) -> None:
         self._access = access
@@ -93,15 +91,25 @@ class Pages:
             number=number,
             percent=percent,
             estimate=estimate,
-            result=result,
-            when=when,
+            result=result_text,
+            when=time_text,
             id_of=id_of,
         )
 
     def __call__(
         self, request: Request, template: str, code: int = 200, **context: Any
     ) -> HTMLResponse:
-        """The page as an answer."""
+        """Renders a template as a response.
+
+        Args:
+            request: The request to answer.
+            template: The file name of the template.
+            code: The HTTP status.
+            **context: The variables of the template.
+
+        Returns:
+            The response.
+        """
         text = self._templates.get_template(template).render(
             csrf=self._access.form_token(session_of(request)),
             needs_token=not self._access.is_open,
@@ -113,41 +121,33 @@ class Pages:
         self,
         request: Request,
         status: int,
-        words: str = _BROKEN,
+        message: str = _BROKEN,
         headers: Mapping[str, str] | None = None,
     ) -> Response:
-        """What went wrong, for a reader or for a program."""
+        """An error for a person or a program."""
         if wants_json(request):
-            return problem_json(status, words, headers)
+            return problem_json(status, message, headers)
         title = TITLES.get(status, "Something went wrong")
-        page = self(request, "problem.html", status, title=title, words=words)
+        page = self(request, "problem.html", status, title=title, message=message)
         page.headers.update(headers or {})
         return page
 
 
 def wants_json(request: Request) -> bool:
-    """Whether a program asks, or the script of a page."""
+    """Whether the request is from a program, or from the script of a page."""
     accepted = request.headers.get("accept", "")
     return request.url.path.startswith("/api/") or accepted == "application/json"
 
 
 def problem_json(
-    status: int, words: str, headers: Mapping[str, str] | None = None, **more: Any
+    status: int, message: str, headers: Mapping[str, str] | None = None, **more: Any
 ) -> Response:
-    """What went wrong, for a program."""
-    # A text may quote what was sent, and not everything that JSON can write is text.
-    detail = words.encode("utf-8", "replace").decode()
+    """An error for a program."""
+    # The message may quote the request, and JSON strings can hold what UTF-8 cannot.
+    detail = message.encode("utf-8", "replace").decode()
     return JSONResponse({"detail": detail, **more}, status, dict(headers or {}))
 
 
-def result(came: Result, description: Description) -> str:
-    """What came out of an experiment, with its unit."""
-    if came.value is not None:
-        return number(came.value, description.objective.unit)
-    word = OUTCOMES[came.outcome]
-    return f"{word} ({came.reason})" if came.reason else word
-
-
-def when(moment: datetime | None) -> str:
-    """A time as people read it."""
+def time_text(moment: datetime | None) -> str:
+    """A time for people."""
     return "" if moment is None else f"{moment:%d %b %Y, %H:%M}"

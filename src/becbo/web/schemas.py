@@ -1,4 +1,4 @@
-"""What the JSON API takes and gives."""
+"""Requests and responses of the REST interface."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 
-from becbo.campaign.files import MAX_ROWS
 from becbo.campaign.runs import Run
-from becbo.campaign.tables import run_dict
+from becbo.campaign.serialization import run_to_dict
+from becbo.tables.files import MAX_ROWS
 from becbo.web.context import MAX_Q
 from becbo.web.forms import MAX_TEXT
 
-# Strict, because "3" and true are no numbers, and an instrument that sends them has a mistake.
+# Strict: "3" and true are not numbers, and an instrument that sends them has a bug.
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Whole = Annotated[int, Field(strict=True)]
 Text = Annotated[str, StringConstraints(max_length=MAX_TEXT, pattern=r"^[^\x00]*$")]
 # true, or the reason.
-Said = (
+Reason = (
     Literal[True]
     | Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT, pattern=r"^[^\x00]*$")]
 )
@@ -25,72 +25,72 @@ Setting = Annotated[bool, Field(strict=True)] | Whole | Number | str
 Outcome = Literal["pending", "ok", "failed", "lost"]
 
 
-def _may_be_left_out(words: str) -> Any:
-    """A field that need not be there, but is not null if it is."""
-    return Field(default=None, description=words)
+def _optional(description: str) -> Any:
+    """A field that can be left out, but is not null."""
+    return Field(default=None, description=description)
 
 
 def _exactly_one(*names: str) -> dict[str, Any]:
     return {"oneOf": [{"required": [name]} for name in names]}
 
 
-class Body(BaseModel):
-    """What comes in: nothing unknown."""
+class _Request(BaseModel):
+    """A request without unknown fields."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class Entry(Body):
+class RecordRequest(_Request):
     """Exactly one of `value`, `failed` and `lost`; the latter two are true or the reasons."""
 
     model_config = ConfigDict(json_schema_extra=_exactly_one("value", "failed", "lost"))
 
-    value: Number = _may_be_left_out("what was measured")
-    failed: Said = _may_be_left_out("the design does not work: all reasons, separated by commas")
-    lost: Said = _may_be_left_out("power cut, broken sensor: says nothing about the design")
+    value: Number = _optional("the measured value")
+    failed: Reason = _optional("the design does not work: all reasons, separated by commas")
+    lost: Reason = _optional("power cut, broken sensor: says nothing about the design")
     note: Text = Field(default="", description="anything worth keeping")
-    version: Whole = _may_be_left_out(
-        "of the run you looked at: 409 if somebody has written about it since"
+    version: Whole = _optional(
+        "the version of the run that you have seen: 409 if it has changed since"
     )
 
 
-class Experiment(Body):
-    """An experiment that was not suggested here: the settings, and a value or a failure."""
+class AddRequest(_Request):
+    """An experiment that was not suggested here: its settings, and a value or a failure."""
 
     model_config = ConfigDict(json_schema_extra=_exactly_one("value", "failed"))
 
     params: dict[str, Setting]
-    value: Number = _may_be_left_out("what was measured")
-    failed: Said = _may_be_left_out("the design does not work")
+    value: Number = _optional("the measured value")
+    failed: Reason = _optional("the design does not work")
     note: Text = ""
 
 
-class Version(Body):
-    """Which version of the run is meant, if it matters."""
+class VersionRequest(_Request):
+    """The version of the run that you have seen, if it matters."""
 
-    version: Whole = _may_be_left_out("of the run you looked at")
+    version: Whole = _optional("the version of the run that you have seen")
 
 
-class Ask(Body):
+class SuggestRequest(_Request):
     """How many experiments to suggest."""
 
     q: Annotated[int, Field(strict=True, ge=1, le=MAX_Q)] = 1
 
 
-class Rows(Body):
+class ImportRequest(_Request):
     """A table, headings first: `[["temperature [°C]", "hardness"], [300, 412], [420, null]]`."""
 
     rows: Annotated[list[list[Number | Text | None]], Field(min_length=2, max_length=MAX_ROWS + 1)]
 
 
-class Designs(Body):
-    """Designs to predict, each with all settings."""
+class PredictRequest(_Request):
+    """PredictRequest to predict, each with all settings."""
 
     designs: Annotated[list[dict[str, Setting]], Field(min_length=1, max_length=1000)]
 
 
-class DescriptionBody(Body):
-    """A campaign as `becbo new` takes it from a YAML file."""
+class CreateRequest(_Request):
+    """A description with the keys of a YAML file."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -98,101 +98,119 @@ class DescriptionBody(Body):
     parameters: dict[str, JsonValue]
 
 
-class Problem(BaseModel):
-    """Why something was not done."""
+class ErrorResponse(BaseModel):
+    """Why a request was refused."""
 
     detail: str
 
 
-class Conflicting(Problem):
-    """Somebody else was faster; this is the run as it stands now."""
+class ConflictResponse(ErrorResponse):
+    """Somebody else was faster; `run` is the run in its present state."""
 
-    run: RunShown
+    run: RunResponse
 
 
-class BadRow(BaseModel):
-    """What is wrong with a row; line 1 is the heading."""
+class TableProblem(BaseModel):
+    """What is wrong with a row; line 1 has the headings."""
 
     line: int
-    words: str
+    message: str
 
 
-class BadRows(Problem):
+class BadTableResponse(ErrorResponse):
     """Everything that is wrong with a table; nothing was imported."""
 
-    problems: list[BadRow] = []
+    problems: list[TableProblem] = []
 
 
-class Belief(BaseModel):
-    """What the models say: value, its spread, chance to work and its one-sigma range."""
+class EstimateResponse(BaseModel):
+    """The predicted value of an output."""
 
-    mean: float | None
-    std: float | None
-    p_feasible: float
-    band: tuple[float, float]
+    mean: float
+    std: float
 
 
-class EntryShown(BaseModel):
-    """What was written about a run at some time."""
+class PredictionResponse(BaseModel):
+    """What the models predict for a design."""
+
+    outputs: dict[str, EstimateResponse]  # empty while nothing has worked
+    p_feasible: float  # the probability to work
+    band: tuple[float, float]  # its one-sigma range
+
+
+class EntryResponse(BaseModel):
+    """An earlier entry of a run."""
 
     outcome: Outcome
-    value: float | None
-    reason: str
+    values: dict[str, float | None]  # by the name of the output
+    reason: str | None
     note: str
     recorded: str | None
 
 
-class RunShown(BaseModel):
-    """One experiment as it stands."""
+class RunResponse(BaseModel):
+    """One experiment in its present state."""
 
     number: int
     version: int
     params: dict[str, bool | int | float | str]
     outcome: Outcome
-    value: float | None
-    reason: str
+    values: dict[str, float | None]  # by the name of the output
+    reason: str | None
     note: str
     origin: str
-    believed: Belief | None
+    believed: PredictionResponse | None
     suggested: str | None
     recorded: str | None
-    history: list[EntryShown]
+    history: list[EntryResponse]
 
     @classmethod
-    def of(cls, run: Run) -> RunShown:
-        """A run as the API shows it."""
-        return cls.model_validate(run_dict(run) | {"version": run.version})
+    def of(cls, run: Run) -> RunResponse:
+        """The response for a run."""
+        return cls.model_validate(run_to_dict(run))
 
 
-class CampaignShown(BaseModel):
-    """A campaign in a list; `id` is its name as it stands in addresses."""
+class ObjectiveResponse(BaseModel):
+    """What is optimised."""
 
-    id: str
     name: str
-    objective: str
     unit: str
     direction: Literal["minimize", "maximize"]
 
 
-class StatusShown(BaseModel):
-    """Where a campaign stands."""
+class CampaignResponse(BaseModel):
+    """A campaign in a list; `id` is its identifier in URLs."""
 
-    counts: dict[Outcome, int]
-    best: RunShown | None
+    id: str
+    name: str
+    objective: ObjectiveResponse
+
+
+class StatusResponse(BaseModel):
+    """The status of a campaign."""
+
+    name: str
+    objective: ObjectiveResponse
     budget: int | None
+    n_done: int
     n_left: int | None
+    counts: dict[Outcome, int]
+    best: RunResponse | None
+    pending: list[RunResponse]
+    reasons: dict[str, int]  # why experiments failed; "": no reason given
 
 
-class ImportedShown(BaseModel):
-    """What an import did: numbers of new runs and of runs recorded."""
+class ImportResponse(BaseModel):
+    """What an import did; runs are given by number."""
 
-    added: list[int]
-    recorded: list[int]
+    added: list[int]  # new runs
+    recorded: list[int]  # runs that were pending
     corrected: list[int]  # known runs whose missing reason or note the table had
-    blank: list[int]  # new runs that count as failed because the table said nothing
-    n_known: int  # rows
+    blank: list[int]  # runs that count as failed because the table has no result
+    differing: list[int]  # known runs with another reason or note, which they keep
+    n_known: int  # rows that were known already, or are still pending
+    n_pending: int  # rows among them that have no result yet
     noted: list[str]  # columns of other names, now in the notes
-    differing: list[int]  # known runs with another reason or note, which stay as they are
 
 
-Conflicting.model_rebuild()
+ConflictResponse.model_rebuild()

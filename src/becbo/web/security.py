@@ -1,7 +1,7 @@
 """Who may come in, and what every answer carries.
 
-The guard stands in front of the whole application, so that no route can forget a rule and an error
-page carries the same headers as any other.
+The middleware checks every request before the application sees it, so that no route can forget a
+rule and an error page carries the same headers as any other.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def new_session() -> str:
 
 
 def session_of(request: Request) -> str:
-    """The session the guard has found or made."""
+    """The session that the middleware has found or made."""
     session: str = request.state.session
     return session
 
@@ -183,7 +183,7 @@ class Refusal:
 Answer = Callable[[Request, int, str, Mapping[str, str] | None], Response]
 
 
-class Guard:
+class SecurityMiddleware:
     """Checks every request before the application sees it.
 
     Args:

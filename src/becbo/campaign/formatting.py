@@ -1,0 +1,55 @@
+"""Numbers and results for people."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from becbo.trial import Result
+
+_PLAIN = 1e-4, 1e6  # between these, numbers are written without an exponent
+_FINEST = 1e-6  # standard deviation down to which all digits are written
+
+
+def number(value: Any, unit: str = "") -> str:
+    """A value with its unit; what is not a float is written as it is."""
+    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f"{text} {unit}" if unit else text
+
+
+def result_text(result: Result, unit: str = "") -> str:
+    """A result in a few words: `600 HV` or `failed (cracked)`."""
+    if result.value is not None:
+        return number(result.value, unit)
+    outcome = result.outcome.value
+    return f"{outcome} ({result.reason})" if result.reason else outcome
+
+
+def percent(share: float) -> str:
+    """A share in whole per cent; only 0 and 1 are written as 0 % and 100 %."""
+    if 0.0 < share < 0.005:
+        return "under 1 %"
+    if 0.995 <= share < 1.0:
+        return "over 99 %"
+    return f"{100 * share:.0f} %"
+
+
+def estimate(mean: float, std: float, unit: str = "") -> str:
+    """A mean and its standard deviation, with as many digits as the latter justifies."""
+    size = max(abs(mean), std)
+    if std > _FINEST and _PLAIN[0] <= size < _PLAIN[1]:
+        decimals = max(1 - math.floor(math.log10(std)), 0)
+        text = f"{mean:.{decimals}f} ± {std:.{decimals}f}"
+    else:
+        text = f"{mean:.6g} ± {std:.2g}"
+    return f"{text} {unit}" if unit else text
+
+
+def plural(count: int, what: str) -> str:
+    """`1 experiment`, `2 experiments`."""
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def tight(text: str) -> str:
+    """The text with non-breaking spaces inside its numbers."""
+    return text.replace(" %", "\u00a0%").replace(" ± ", "\u00a0±\u00a0")

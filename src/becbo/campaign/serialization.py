@@ -1,0 +1,66 @@
+"""Plain data for JSON: the command line, the REST interface and exported files share its shape."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from becbo.campaign.campaign import Campaign
+from becbo.campaign.description import Description
+from becbo.campaign.runs import Run
+from becbo.trial import Outcome
+
+
+def run_to_dict(run: Run) -> dict[str, Any]:
+    """A run with its earlier entries; times are in ISO 8601."""
+    return {
+        "number": run.number,
+        "version": run.version,
+        "params": run.params,
+        **run.result.to_dict(),
+        "note": run.note,
+        "origin": run.origin,
+        "believed": None if run.believed is None else run.believed.to_dict(),
+        "suggested": _iso(run.suggested),
+        "recorded": _iso(run.recorded),
+        "history": [
+            {
+                **state.result.to_dict(),
+                "note": state.note,
+                "recorded": _iso(state.written),
+            }
+            for state in run.history
+        ],
+    }
+
+
+def status_to_dict(campaign: Campaign) -> dict[str, Any]:
+    """The status of a campaign, with its best run and its pending runs."""
+    status, runs = campaign.status, campaign.runs
+    return {
+        **goal_to_dict(campaign.description),
+        "budget": status.budget,
+        "n_done": status.n_done,
+        "n_left": status.n_left,
+        "counts": {outcome.value: status.counts[outcome] for outcome in Outcome},
+        "best": None if status.best is None else run_to_dict(status.best),
+        "pending": [run_to_dict(run) for run in runs if run.outcome is Outcome.PENDING],
+        "reasons": dict(status.reasons),
+    }
+
+
+def goal_to_dict(description: Description) -> dict[str, Any]:
+    """The name of a campaign and its objective."""
+    objective = description.objective
+    return {
+        "name": description.name,
+        "objective": {
+            "name": objective.name,
+            "unit": objective.unit,
+            "direction": description.direction,
+        },
+    }
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat(timespec="seconds")

@@ -1,0 +1,174 @@
+"""The commands for a campaign as a whole: create, change, import, export, status, report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from becbo.cli.options import (
+    FILE,
+    FileOption,
+    JsonOption,
+    NameOption,
+    opened_campaign,
+    print_json,
+    repeated_options,
+    storage_errors,
+)
+from becbo.errors import InvalidInput
+
+
+def new(
+    description: Annotated[
+        Path | None,
+        typer.Argument(
+            help="A .yaml, .toml or .json file. Without it, you are asked.", show_default=False
+        ),
+    ] = None,
+    file: FileOption = FILE,
+) -> None:
+    """Create a campaign from a description, or by answering questions.
+
+    The answers are also written to a .yaml file, from which others can create
+    the same campaign. examples/coating.yaml shows everything it can contain.
+    """
+    console = Console()
+    with storage_errors(file):
+        from becbo.campaign.campaign import Campaign
+        from becbo.campaign.store import campaign_names
+        from becbo.cli.display import hint, overview
+        from becbo.cli.questions import ask
+
+        if description is None:
+            asked = ask(file, console)
+            if asked is None:
+                console.print("Nothing was created.")
+                return
+            created, path = asked
+            console.print(f"\nThe description, to share: {escape(str(path))}", soft_wrap=True)
+        else:
+            created = Campaign.create(description, file)
+            console.print(overview(created.description), highlight=False)
+        console.print(f"\nCreated {escape(created.name)} in {escape(file)}.", soft_wrap=True)
+        name = created.name if len(campaign_names(file)) > 1 else None
+        hint(console, "The first experiment", f"suggest{repeated_options(file, name)}")
+
+
+def change(
+    description: Annotated[
+        Path | None,
+        typer.Argument(
+            help="A .yaml, .toml or .json file. Without it, the present description is printed.",
+            show_default=False,
+        ),
+    ] = None,
+    file: FileOption = FILE,
+    campaign: NameOption = None,
+) -> None:
+    """Change ranges, constraints, the budget or any setting of a campaign.
+
+    `becbo change > coating.yaml` writes the present description; edit it, then
+    `becbo change coating.yaml`. All runs stay. The kind of a parameter cannot change.
+    """
+    with opened_campaign(file, campaign) as opened:
+        if description is None:
+            typer.echo(opened.description.to_yaml(), nl=False)
+            return
+        for line in opened.change(description) or ["nothing is different"]:
+            typer.echo(line)
+
+
+def import_(
+    table: Annotated[Path, typer.Argument(help="A .csv or .xlsx file.", show_default=False)],
+    file: FileOption = FILE,
+    campaign: NameOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    r"""Import experiments from a spreadsheet, all of its rows or none.
+
+    One row is one experiment. The columns are headed by the names of the
+    parameters and of the objective, with or without the unit: temperature
+    or temperature \[°C]. An empty or `failed` cell of the objective means
+    that the experiment failed.
+
+    Optional columns: number (of a pending run that the row records, or that
+    stays pending if the row has no result), outcome, reason, note. Any others,
+    such as a date, are added to the note.
+
+    Rows that are known already are skipped, except that a missing reason or
+    note is filled in. Of an Excel file, the first sheet is read. `becbo export`
+    writes such a table, `becbo undo` takes an import back.
+    """
+    with opened_campaign(file, campaign) as opened:
+        from becbo.cli.display import print_imported
+        from becbo.tables.importing import import_table, import_to_dict
+
+        with Console(stderr=True).status(f"importing {escape(str(table))}"):
+            done = import_table(opened, table)
+        if as_json:
+            print_json(import_to_dict(done))
+        else:
+            print_imported(Console(), done, repeated_options(file, campaign))
+
+
+def export(
+    table: Annotated[Path, typer.Argument(help="A .csv, .xlsx or .json file.", show_default=False)],
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="If it exists.")] = False,
+    file: FileOption = FILE,
+    campaign: NameOption = None,
+) -> None:
+    """Write all runs to a spreadsheet; .json has their history too."""
+    if table.exists() and not overwrite:  # it may be the table that was to be imported
+        raise InvalidInput(f"{table} exists already; choose another name, or add --overwrite")
+    with opened_campaign(file, campaign) as opened:
+        from becbo.tables.writing import export_table
+
+        export_table(opened, table)
+        n_runs = len(opened.runs)
+        Console().print(f"{n_runs} runs written to {escape(str(table))}", soft_wrap=True)
+
+
+def status(
+    everything: Annotated[bool, typer.Option("--all", help="Also list all runs.")] = False,
+    file: FileOption = FILE,
+    campaign: NameOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the best design, the budget, pending experiments and why others failed."""
+    with opened_campaign(file, campaign) as opened:
+        from becbo.campaign.serialization import run_to_dict, status_to_dict
+        from becbo.cli.display import print_status
+
+        if as_json:
+            runs = {"runs": [run_to_dict(run) for run in opened.runs]} if everything else {}
+            print_json(status_to_dict(opened) | runs)
+        else:
+            print_status(Console(), opened, everything)
+
+
+def report(
+    file: FileOption = FILE,
+    campaign: NameOption = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The file to write.")] = Path(
+        "report.html"
+    ),
+) -> None:
+    """Write a report: the best design, what next and why, and what drives failure.
+
+    It is one HTML file with everything in it, which any browser shows, offline
+    too.
+    """
+    with opened_campaign(file, campaign) as opened:
+        try:
+            from becbo.report.html import write_report
+        except ModuleNotFoundError as error:
+            raise InvalidInput(
+                f"a report needs the package {error.name}: pip install 'becbo[web]'"
+            ) from error
+        with Console(stderr=True).status("fitting the models"):
+            path = write_report(opened, out)
+    Console().print(f"Written: {escape(str(path))}", soft_wrap=True, highlight=False)

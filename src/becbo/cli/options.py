@@ -1,0 +1,82 @@
+"""Options that the commands of a campaign share, and what they mean."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from becbo.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from becbo.campaign.campaign import Campaign
+
+FILE = "becbo.db"
+
+FileOption = Annotated[
+    str,
+    typer.Option(
+        "--file", "-f", envvar="BECBO_FILE", help="Where campaigns are kept, or a database URL."
+    ),
+]
+NameOption = Annotated[
+    str | None,
+    typer.Option("--campaign", "-c", help="Its name; not needed where there is only one."),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="For programs: nothing but JSON.")]
+
+
+@contextmanager
+def opened_campaign(file: str, name: str | None) -> Iterator[Campaign]:
+    """The campaign that the common options name; errors name the command that helps."""
+    with storage_errors(file):
+        from becbo.campaign.campaign import Campaign
+        from becbo.campaign.errors import NotFound
+        from becbo.campaign.store import campaign_names
+
+        try:
+            opened = Campaign.open(file, name)
+        except NotFound as error:
+            remedy = "--campaign NAME" if campaign_names(file) else "`becbo new`"
+            raise InvalidInput(f"{error}: {remedy}") from None
+        try:
+            yield opened
+        except NotFound as error:
+            raise InvalidInput(f"{error}; `becbo status --all` lists all runs") from None
+
+
+@contextmanager
+def storage_errors(file: str | Path) -> Iterator[None]:
+    """Turns storage failures into error messages, and hides the logs of Optuna and the models."""
+    from becbo.optuna.storage import BREAKAGE, last_words
+
+    loggers = [logging.getLogger(name) for name in ("optuna", "becbo")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.ERROR)
+    try:
+        yield
+    except BREAKAGE as error:
+        raise InvalidInput(f"cannot use {file}: {last_words(error)}") from error
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+
+
+def repeated_options(file: str, campaign: str | None) -> str:
+    """The options that the next command needs too."""
+    words = ["-f", file] if file != os.environ.get("BECBO_FILE", FILE) else []
+    words += ["-c", campaign] if campaign is not None else []
+    return "".join(f" {shlex.quote(word)}" for word in words)
+
+
+def print_json(document: Any) -> None:
+    """Prints plain data for programs."""
+    typer.echo(json.dumps(document, indent=1))

@@ -1,0 +1,260 @@
+"""The commands for single experiments: translate, call the campaign, translate back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from becbo.cli.options import (
+    FILE,
+    FileOption,
+    JsonOption,
+    NameOption,
+    opened_campaign,
+    print_json,
+    repeated_options,
+)
+from becbo.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from becbo.campaign.campaign import Campaign
+    from becbo.campaign.description import Description
+    from becbo.campaign.runs import Run
+
+NumberArgument = Annotated[str, typer.Argument(help="Of the run.", show_default=False)]
+ValueArgument = Annotated[
+    str | None, typer.Argument(help="What came out, if it worked.", show_default=False)
+]
+FailedOption = Annotated[bool, typer.Option("--failed", help="This design does not work.")]
+LostOption = Annotated[bool, typer.Option("--lost", help="Power cut, broken sensor: says nothing.")]
+ReasonOption = Annotated[
+    str,
+    typer.Option(
+        help="Why it failed (all reasons, separated by commas) or was lost.", show_default=False
+    ),
+]
+NoteOption = Annotated[str | None, typer.Option(help="Anything worth keeping.", show_default=False)]
+
+
+def suggest(
+    count: Annotated[int, typer.Option("-n", min=1, help="How many at once.")] = 1,
+    file: FileOption = FILE,
+    campaign: NameOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say which experiment to do next.
+
+    The suggestion is pending until you record what came out. Several can be
+    pending at once: they keep apart from each other. `becbo withdraw` takes
+    back one that nobody will do.
+    """
+    with opened_campaign(file, campaign) as opened:
+        from becbo.campaign.serialization import run_to_dict
+        from becbo.cli.display import print_suggestions
+
+        runs: list[Run] = []
+        is_stopped = False
+        try:
+            with Console(stderr=True).status("working out what to try next") as shown:
+                while len(runs) < count:
+                    shown.update(f"working out what to try next: {len(runs)} of {count}")
+                    runs += opened.suggest()
+        except KeyboardInterrupt:
+            is_stopped = True
+        if as_json:
+            print_json([run_to_dict(run) for run in runs])
+        elif runs:
+            print_suggestions(Console(), opened, runs, repeated_options(file, campaign))
+        if is_stopped:
+            # One more may be pending already, written down just before.
+            message = f"stopped: {len(runs)} of {count} suggestions were made"
+            typer.echo(f"{message}; `becbo status` shows all that are pending", err=True)
+            raise typer.Exit(130)
+
+
+def record(
+    number: NumberArgument,
+    value: ValueArgument = None,
+    failed: FailedOption = False,
+    lost: LostOption = False,
+    reason: ReasonOption = "",
+    note: NoteOption = None,
+    file: FileOption = FILE,
+    campaign: NameOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write down what came out of a suggested experiment.
+
+    Give the value if it worked, --failed if this design does not work, or
+    --lost if the experiment says nothing about the design: it is then
+    suggested again.
+    """
+    entry = _entry(value, failed, lost, reason)
+    with opened_campaign(file, campaign) as opened:
+        run = opened.record(_number(number), **entry, note=note)
+        _answer(opened, run, "Recorded", as_json, repeated_options(file, campaign))
+
+
+def correct(
+    number: NumberArgument,
+    value: ValueArgument = None,
+    failed: FailedOption = False,
+    lost: LostOption = False,
+    reason: ReasonOption = "",
+    note: NoteOption = None,
+    file: FileOption = FILE,
+    campaign: NameOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write something else about a recorded experiment; the old entry is kept as history."""
+    entry = _entry(value, failed, lost, reason)
+    with opened_campaign(file, campaign) as opened:
+        run = opened.correct(_number(number), **entry, note=note)
+        _answer(opened, run, "Corrected", as_json, repeated_options(file, campaign))
+
+
+def undo(
+    number: Annotated[
+        str | None,
+        typer.Argument(
+            help="Of the run; without it, the last entry or import of all.", show_default=False
+        ),
+    ] = None,
+    file: FileOption = FILE,
+    campaign: NameOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Take the last entry back: the run is what it was before.
+
+    Again and again without a number, it walks back through all entries; an
+    import is taken back as a whole. With a number, doing it twice to a
+    corrected run brings the correction back.
+    """
+    with opened_campaign(file, campaign) as opened:
+        from becbo.campaign.serialization import run_to_dict
+        from becbo.cli.display import print_undone
+
+        options = repeated_options(file, campaign)
+        if number is not None:
+            _answer(opened, opened.undo(_number(number)), "Taken back", as_json, options)
+            return
+        with Console(stderr=True).status("taking back"):
+            runs = opened.undo_last()
+        if as_json:
+            print_json([run_to_dict(run) for run in runs])
+        else:
+            print_undone(Console(), opened, runs, options)
+
+
+def withdraw(
+    number: NumberArgument,
+    file: FileOption = FILE,
+    campaign: NameOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Take a suggestion back, as if it had not been made.
+
+    Unlike a lost run it is not repeated, though the models may come to the
+    same design again. They avoid it as long as it is pending.
+    """
+    with opened_campaign(file, campaign) as opened:
+        run = opened.withdraw(_number(number))
+        _answer(opened, run, "Withdrawn", as_json, repeated_options(file, campaign))
+
+
+def add(
+    settings: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NAME=VALUE... [VALUE]",
+            help="All parameters, then the result.",
+            show_default=False,
+        ),
+    ],
+    failed: FailedOption = False,
+    reason: ReasonOption = "",
+    note: Annotated[str, typer.Option(help="Anything worth keeping.", show_default=False)] = "",
+    file: FileOption = FILE,
+    campaign: NameOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Record an experiment that was not suggested here."""
+    with opened_campaign(file, campaign) as opened:
+        params, value = _settings(settings, opened.description)
+        entry = _entry(value, failed, False, reason)
+        run = opened.add(params, entry["value"], failed=entry["failed"], note=note)
+        _answer(opened, run, "Added", as_json, repeated_options(file, campaign))
+
+
+def _entry(value: str | None, failed: bool, lost: bool, reason: str) -> dict[str, Any]:
+    """What came out, as `Campaign.record` takes it."""
+    if (value is not None) + failed + lost != 1:
+        given = [] if value is None else [value]
+        given += ["--failed"] * failed + ["--lost"] * lost
+        raise InvalidInput(
+            f"got {' and '.join(given) or 'no result'}; give exactly one of VALUE, --failed and "
+            "--lost"
+        )
+    if reason and value is not None:
+        raise InvalidInput(f"--reason {reason!r} goes with --failed or --lost; use --note instead")
+    return {
+        "value": None if value is None else _value(value),
+        "failed": failed and (reason or True),
+        "lost": lost and (reason or True),
+    }
+
+
+def _number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise InvalidInput(
+            f"{text!r} is not the number of a run; `becbo status --all` lists them"
+        ) from None
+
+
+def _value(text: str) -> float:
+    from becbo.tables.parsing import parse_number
+
+    try:
+        return parse_number(text.strip(), "VALUE")
+    except InvalidInput as error:
+        raise InvalidInput(f"{error}; use --failed if the experiment failed") from None
+
+
+def _settings(texts: Sequence[str], description: Description) -> tuple[dict[str, Any], str | None]:
+    """`temperature=320 gas=argon 790` as params and the result."""
+    from becbo.tables.parsing import parameter_value
+
+    kinds = {parameter.name: parameter for parameter in description.space.parameters}
+    params: dict[str, Any] = {}
+    results = []
+    for text in texts:
+        name = next((name for name in kinds if text.startswith(f"{name}=")), None)
+        if name is None and "=" in text:
+            raise InvalidInput(f"{text!r}: the parameters are {', '.join(kinds)}")
+        if name is None:
+            results.append(text)
+        elif name in params:
+            raise InvalidInput(f"{text!r}: {name} is given twice")
+        else:
+            params[name] = parameter_value(kinds[name], text.removeprefix(f"{name}="))
+    if missing := [name for name in kinds if name not in params]:
+        raise InvalidInput(f"{missing[0]} is missing: add {missing[0]}=VALUE")
+    if len(results) > 1:
+        raise InvalidInput(f"got {' and '.join(results)}; give one result, settings as NAME=VALUE")
+    return params, results[0] if results else None
+
+
+def _answer(campaign: Campaign, run: Run, verb: str, as_json: bool, options: str) -> None:
+    """Says what stands in a run now."""
+    from becbo.campaign.serialization import run_to_dict
+    from becbo.cli.display import print_entry
+
+    if as_json:
+        print_json(run_to_dict(run))
+    else:
+        print_entry(Console(), campaign, run, verb, options)

@@ -1,0 +1,315 @@
+"""What a campaign has taught so far: the numbers of the report and of the page.
+
+Everything is computed from the runs and from the models that the campaign's own method fits to
+them. Nothing here draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from becbo.campaign.campaign import Campaign
+from becbo.campaign.description import Description
+from becbo.campaign.runs import Run, read_runs
+from becbo.campaign.status import Status, next_suggestion, plan_of, status_of
+from becbo.insight.calibration import Calibration, calibration
+from becbo.insight.importance import Function, Importance, RegionPredicate, importances
+from becbo.insight.maps import FeasibilityMap, allowed, feasibility_map, parameter_distances
+from becbo.insight.suggestions import Suggestion, explain_suggestion, suggestion_context
+from becbo.insight.views import ModelView, model_view
+from becbo.optimizer import Optimizer
+from becbo.optuna.proposal import optimizer_of
+from becbo.optuna.study_data import StudyData
+from becbo.space import Array
+from becbo.threads import one_thread
+from becbo.trial import Outcome
+
+_MAPPED = 5  # parameters, hence at most ten maps
+_ENOUGH_FOR_MAPS = 3  # experiments
+_ENOUGH_OF_EACH = 3  # successes, and failures, before importances are computed
+_ENOUGH_VALUES = 5
+_ROUGH = 10  # experiments per parameter, below which importances are only a hint
+_CLEAR_CHANCE = 0.02  # standard deviation of the probability that is more than nothing
+_CLEAR_VALUE = 0.02  # the same of the value, as a share of that of the values seen
+
+
+@dataclass(frozen=True)
+class Importances:
+    """How important each parameter is.
+
+    Attributes:
+        parameters: The most important first; empty if nothing can be said.
+        note: Why it is empty, or how far to trust it.
+    """
+
+    parameters: tuple[Importance, ...]
+    note: str
+
+
+@dataclass(frozen=True)
+class Maps:
+    """Slices through one design.
+
+    Attributes:
+        maps: One for each pair of the most important parameters.
+        anchor_name: Which design all maps go through.
+        nearness: For each map, how near each run is to the slice, from 0 to 1.
+        note: Why there are no maps, or which parameters were left out.
+    """
+
+    maps: tuple[FeasibilityMap, ...]
+    anchor_name: str
+    nearness: tuple[tuple[float, ...], ...]
+    note: str
+
+
+@dataclass(frozen=True)
+class Insight:
+    """What a campaign has taught so far.
+
+    Attributes:
+        description: The campaign.
+        status: Its counts and its best run.
+        runs: All runs.
+        suggestions: The pending runs, or the design that would be suggested next.
+        failure_importances: Which parameters decide whether a design works.
+        value_importances: Which parameters decide the value of designs that work.
+        maps: Where designs work.
+        calibration: Whether the stated probabilities came true.
+    """
+
+    description: Description
+    status: Status
+    runs: tuple[Run, ...]
+    suggestions: tuple[Suggestion, ...]
+    failure_importances: Importances
+    value_importances: Importances
+    maps: Maps
+    calibration: Calibration
+
+    @property
+    def n_failed(self) -> int:
+        """Experiments that failed."""
+        return self.status.counts[Outcome.FAILED]
+
+    @property
+    def n_pending(self) -> int:
+        """Experiments without a result yet."""
+        return self.status.counts[Outcome.PENDING]
+
+    @property
+    def n_lost(self) -> int:
+        """Experiments that were lost."""
+        return self.status.counts[Outcome.LOST]
+
+
+def analyze_campaign(campaign: Campaign) -> Insight:
+    """Computes what a campaign has taught so far. Fits the models, which can take seconds.
+
+    Args:
+        campaign: The campaign.
+
+    Returns:
+        What its runs have taught.
+    """
+    return analyze_study(campaign.description, campaign.study_data)
+
+
+def analyze_study(description: Description, study: StudyData) -> Insight:
+    """Computes what a study has taught so far.
+
+    Args:
+        description: What the study is about.
+        study: What the study holds.
+
+    Returns:
+        What its runs have taught.
+    """
+    runs = tuple(read_runs(study, description.space.names))
+    status = status_of(description, runs)
+    optimizer = optimizer_of(study, plan_of(description))
+    rng = np.random.default_rng(description.settings.seed)
+    with one_thread():
+        models = model_view(optimizer)
+        suggestions = _suggestions(description, study, status, runs, optimizer, rng)
+        failure = _failure_importances(description, runs, models, rng)
+        value = _value_importances(description, runs, models, rng)
+        maps = _maps(description, status, runs, suggestions, models, failure, value)
+    return Insight(
+        description,
+        status,
+        runs,
+        suggestions,
+        failure,
+        value,
+        maps,
+        calibration_of(runs),
+    )
+
+
+def calibration_of(runs: Sequence[Run]) -> Calibration:
+    """The probabilities that were stated before experiments against their outcomes."""
+    told = [
+        (run.believed.p_feasible, run.outcome is Outcome.OK)
+        for run in _done(runs)
+        if run.believed is not None
+    ]
+    return calibration([p for p, _ in told], [worked for _, worked in told])
+
+
+def _done(runs: Sequence[Run]) -> list[Run]:
+    """The runs that worked or failed."""
+    return [run for run in runs if run.outcome.is_answer]
+
+
+def _suggestions(
+    description: Description,
+    study: StudyData,
+    status: Status,
+    runs: Sequence[Run],
+    optimizer: Optimizer,
+    rng: np.random.Generator,
+) -> tuple[Suggestion, ...]:
+    """The pending runs; if there are none, what would be suggested now."""
+    context = suggestion_context(description, runs, status.best, rng)
+    pending = [run for run in runs if run.outcome is Outcome.PENDING]
+    if not pending:
+        trial = next_suggestion(description, study, runs)
+        now = optimizer.predict(trial.params)
+        remark = trial.note or ""
+        return (explain_suggestion(context, None, trial.params, trial.origin, now, remark=remark),)
+    predictions = optimizer.predict([run.params for run in pending])
+    return tuple(
+        explain_suggestion(
+            context, run.number, run.params, run.origin, now, run.believed, run.remark
+        )
+        for run, now in zip(pending, predictions, strict=True)
+    )
+
+
+def _failure_importances(
+    description: Description,
+    runs: Sequence[Run],
+    models: ModelView | None,
+    rng: np.random.Generator,
+) -> Importances:
+    """For the probability to work, over all designs that the known constraints allow."""
+    done = _done(runs)
+    n_worked = sum(run.outcome is Outcome.OK for run in done)
+    if models is None or min(n_worked, len(done) - n_worked) < _ENOUGH_OF_EACH:
+        return Importances(
+            (), f"Not enough yet: this takes {_ENOUGH_OF_EACH} successes and as many failures."
+        )
+    space = description.space
+    return _importances(
+        description,
+        runs,
+        models.p_feasible,
+        lambda X: allowed(space, X),
+        _CLEAR_CHANCE,
+        len(done),
+        rng,
+    )
+
+
+def _value_importances(
+    description: Description,
+    runs: Sequence[Run],
+    models: ModelView | None,
+    rng: np.random.Generator,
+) -> Importances:
+    """For the expected value, over the designs that are more likely to work than not.
+
+    Elsewhere there is no value, and the model has no data to predict one from.
+    """
+    values = [run.value for run in runs if run.value is not None]
+    if models is None or len(values) < _ENOUGH_VALUES:
+        return Importances((), f"Not enough yet: this takes {_ENOUGH_VALUES} values.")
+    space, p_feasible = description.space, models.p_feasible
+    return _importances(
+        description,
+        runs,
+        models.mean,
+        lambda X: allowed(space, X) & (p_feasible(X) >= 0.5),
+        _CLEAR_VALUE * float(np.std(values)),
+        len(values),
+        rng,
+    )
+
+
+def _importances(
+    description: Description,
+    runs: Sequence[Run],
+    function: Function,
+    inside: RegionPredicate,
+    clear: float,
+    n: int,
+    rng: np.random.Generator,
+) -> Importances:
+    space = description.space
+    if len(space.names) == 1:
+        return Importances((), "There is only one parameter.")
+    starts = space.encode([run.params for run in _done(runs)])
+    starts = starts[inside(starts)]
+    if not len(starts):
+        return Importances((), "The models see no region in which designs are likely to work.")
+    found, spread = importances(function, space, inside, starts, rng)
+    if spread <= clear:
+        return Importances((), "The models see no difference between designs yet.")
+    d = len(space.names)
+    note = f"A hint only: {n} experiments for {d} parameters." if n < _ROUGH * d else ""
+    return Importances(tuple(sorted(found, key=lambda each: -each.total)), note)
+
+
+def _maps(
+    description: Description,
+    status: Status,
+    runs: Sequence[Run],
+    suggestions: Sequence[Suggestion],
+    models: ModelView | None,
+    failure: Importances,
+    value: Importances,
+) -> Maps:
+    """A map for each pair of the most important parameters."""
+    space = description.space
+    if status.best is not None:
+        anchor, name = status.best.params, f"the best design, run {status.best.number}"
+    else:
+        anchor, name = suggestions[0].params, "the next suggestion"
+    if models is None or status.n_done < _ENOUGH_FOR_MAPS:
+        note = f"Not enough yet: maps take {_ENOUGH_FOR_MAPS} experiments."
+        return Maps((), name, (), note)
+    names, note = _mapped(space.names, failure, value)
+    pairs = list(combinations(names, 2)) or [(names[0], "")]
+    point = space.encode([anchor])[0]
+    expected = models.mean if models.has_values else None
+    found = [feasibility_map(space, point, x, y, models.p_feasible, expected) for x, y in pairs]
+    gaps = parameter_distances(space, space.encode([run.params for run in runs]), point[None])[:, 0]
+    near = [_nearness(gaps, [space.names.index(n) for n in pair if n]) for pair in pairs]
+    return Maps(tuple(found), name, tuple(near), note)
+
+
+def _mapped(
+    names: Sequence[str], failure: Importances, value: Importances
+) -> tuple[list[str], str]:
+    """The parameters to map, in the order of the campaign, and a note about the others."""
+    if len(names) <= _MAPPED:
+        return list(names), ""
+    ranked = [each.name for each in failure.parameters or value.parameters] or list(names)
+    chosen = [name for name in names if name in ranked[:_MAPPED]]
+    what = "failure" if failure.parameters else "the value"
+    which = f"that drive {what} most" if failure.parameters or value.parameters else "named first"
+    return chosen, f"Shown are the {_MAPPED} parameters {which}, of {len(names)}."
+
+
+def _nearness(gaps: Array, shown: Sequence[int]) -> tuple[float, ...]:  # (n, p) -> n
+    """How close designs are to a slice: 1 in it, 0 if the rest differs by half its range."""
+    rest = np.delete(gaps, shown, axis=1)
+    if not rest.shape[1]:
+        return (1.0,) * len(gaps)
+    away = np.sqrt((rest**2).mean(axis=1))
+    return tuple(np.clip(1 - 2 * away, 0.0, 1.0).tolist())

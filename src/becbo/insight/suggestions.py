@@ -1,0 +1,236 @@
+"""Why an experiment is suggested, in one sentence with the numbers behind it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from becbo.campaign.description import Description
+from becbo.campaign.formatting import estimate, number, percent
+from becbo.campaign.runs import REPEAT, Run
+from becbo.insight.maps import allowed, parameter_distances
+from becbo.optimizer import INITIAL
+from becbo.space import Array
+from becbo.trial import Outcome, Prediction
+
+Kind = Literal["repeat", "initial", "hand", "first", "random", "far", "edge", "inside"]
+
+# Further values of `Run.origin`.
+_HAND, _RANDOM = "user", ("random", "sequence", "restart")
+_HOPE = 0.01  # probability to beat the best below which a design is not tried for its value
+_SAFE = 0.8  # probability to work from which a design does not count as being at the edge
+_NEAR = 0.1  # distance in the unit cube that never counts as far
+_N_DESIGNS = 500  # random designs that define what is far
+_CHANGED = 0.05  # difference of two probabilities that is worth a sentence
+_UNLIKELY = 0.2  # probability below which a design that once seemed likely is not worth a run
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """An experiment to do next, and what the present models say about it.
+
+    Attributes:
+        number: The number of the pending run; None if it has not been asked for.
+        params: The design.
+        kind: Why this design: a repeat, part of the initial design, chosen by hand, a search for
+            the first success, random, far from all runs, at the edge of the feasible region, or
+            inside it.
+        p_feasible: The probability that it works; None while there are no results.
+        band: The one-sigma range of that probability.
+        mean: The expected value if it works; None while nothing has worked.
+        std: The standard deviation of that value.
+        p_better: The probability that it works and is better than the best.
+        p_feasible_before: The probability that it works, when it was suggested.
+        why: The reason in one sentence.
+        remark: Anything unusual about how the design was chosen.
+    """
+
+    number: int | None
+    params: dict[str, Any]
+    kind: Kind
+    p_feasible: float | None
+    band: tuple[float, float] | None
+    mean: float | None
+    std: float | None
+    p_better: float | None
+    p_feasible_before: float | None
+    why: str
+    remark: str
+
+    @property
+    def change(self) -> str:
+        """What other runs have changed since it was suggested, and what to do about it."""
+        if self.p_feasible_before is None or self.p_feasible is None:
+            return ""
+        if abs(self.p_feasible_before - self.p_feasible) < _CHANGED:
+            return ""
+        sentences = (
+            f"When it was suggested, the chance to work was {percent(self.p_feasible_before)}; "
+            "other runs have been recorded since."
+        )
+        if self.p_feasible < min(_UNLIKELY, self.p_feasible_before / 2):
+            sentences += " Now it is unlikely to work: withdraw it and ask for another one."
+        return sentences
+
+
+@dataclass(frozen=True)
+class SuggestionContext:
+    """What a suggestion is compared with."""
+
+    description: Description
+    runs: Sequence[Run]
+    best: Run | None
+    far: float  # distance to the nearest run from which a design counts as far from all runs
+
+    @property
+    def done(self) -> list[Run]:
+        """Experiments that worked or failed."""
+        return [run for run in self.runs if run.outcome.is_answer]
+
+
+def suggestion_context(
+    description: Description, runs: Sequence[Run], best: Run | None, rng: np.random.Generator
+) -> SuggestionContext:
+    """What suggestions are compared with.
+
+    Args:
+        description: The campaign.
+        runs: All runs.
+        best: The best run, if any has worked.
+        rng: The source of random designs; a design is far if it is farther out than half of them.
+
+    Returns:
+        The context of every suggestion.
+    """
+    space = description.space
+    designs = space.snap(rng.random((_N_DESIGNS, space.dim)))
+    designs = designs[allowed(space, designs)]
+    context = SuggestionContext(description, runs, best, _NEAR)
+    if not context.done or not len(designs):
+        return context
+    nearest = _distances(context, designs, context.done).min(axis=1)
+    return replace(context, far=max(float(np.median(nearest)), _NEAR))
+
+
+def explain_suggestion(
+    context: SuggestionContext,
+    number: int | None,
+    params: dict[str, Any],
+    origin: str,
+    now: Prediction,
+    believed: Prediction | None = None,
+    remark: str = "",
+) -> Suggestion:
+    """Explains why a design is suggested.
+
+    Args:
+        context: What it is compared with.
+        number: The number of the run, if it is pending.
+        params: The design.
+        origin: How the design was chosen.
+        now: The prediction of the present models.
+        believed: The prediction when it was suggested.
+        remark: Anything unusual about how the design was chosen.
+
+    Returns:
+        The suggestion with its reason.
+    """
+    has_results = bool(context.done)
+    kind = _kind(context, params, origin, now)
+    return Suggestion(
+        number,
+        params,
+        kind,
+        now.p_feasible if has_results else None,
+        now.band if has_results else None,
+        now.mean,
+        now.std,
+        _p_better(context, now) if has_results else None,
+        None if believed is None else believed.p_feasible,
+        _why(context, kind, params, now),
+        remark,
+    )
+
+
+def _kind(context: SuggestionContext, params: dict[str, Any], origin: str, now: Prediction) -> Kind:
+    if origin == REPEAT:
+        return "repeat"
+    if origin == INITIAL or not context.done:
+        return "initial"
+    if origin == _HAND:
+        return "hand"
+    if context.best is None:
+        return "first"
+    if origin in _RANDOM:
+        return "random"
+    if _nearest(context, params, context.done)[1] > context.far:
+        return "far"
+    return "edge" if now.p_feasible < _SAFE else "inside"
+
+
+def _why(context: SuggestionContext, kind: Kind, params: dict[str, Any], now: Prediction) -> str:
+    if kind == "repeat":
+        lost = [r.number for r in context.runs if r.outcome is Outcome.LOST and r.params == params]
+        return f"Repeats run {lost[-1]}, which was lost." if lost else "Repeats a lost run."
+    if kind == "initial":
+        n = context.description.settings.n_initial
+        return f"Part of the initial design: the first {n} experiments spread over the whole space."
+    chance = f"{percent(now.p_feasible)} chance to work"
+    if context.best is None or now.mean is None or now.std is None:
+        aim = "Chosen by hand" if kind == "hand" else "Looks for a first design that works"
+        return f"{aim}: {chance}, as far as failures alone can tell."
+    unit, win = context.description.objective.unit, _p_better(context, now)
+    return (
+        f"{_aim(context, kind, params, win >= _HOPE)}: {chance}, expected "
+        f"{estimate(now.mean, now.std, unit)} against the best {number(context.best.value, unit)} "
+        f"({percent(win)} chance to beat it)."
+    )
+
+
+def _aim(context: SuggestionContext, kind: Kind, params: dict[str, Any], is_hopeful: bool) -> str:
+    """What a design is good for."""
+    if kind == "hand":
+        return "Chosen by hand"
+    if kind == "random":
+        return "Drawn at random"
+    if kind == "far":
+        run, _ = _nearest(context, params, context.done)
+        return f"Explores a region far from all runs (the nearest is run {run.number})"
+    run, _ = _nearest(context, params, [r for r in context.done if r.outcome is Outcome.OK])
+    is_best = context.best is not None and run.number == context.best.number
+    name = f"run {run.number}, the best so far" if is_best else f"run {run.number}"
+    if kind == "edge":
+        verb = "Exploits the edge of what works" if is_hopeful else "Finds out where the edge lies"
+        return f"{verb} near {name}"
+    return f"{'Refines' if is_hopeful else 'Fills a gap'} near {name}, inside what works"
+
+
+def _p_better(context: SuggestionContext, now: Prediction) -> float:
+    """The probability to work and to beat the best, which any design does while nothing works."""
+    if context.best is None or context.best.value is None or now.mean is None or now.std is None:
+        return now.p_feasible
+    objective = context.description.objective
+    gain = objective.gain(now.mean) - objective.gain(context.best.value)
+    if now.std == 0.0:
+        return now.p_feasible * (gain > 0)
+    return now.p_feasible * 0.5 * math.erfc(-gain / (math.sqrt(2) * now.std))
+
+
+def _nearest(
+    context: SuggestionContext, params: dict[str, Any], runs: Sequence[Run]
+) -> tuple[Run, float]:
+    distances = _distances(context, context.description.space.encode([params]), runs)[0]
+    return runs[int(np.argmin(distances))], float(distances.min())
+
+
+def _distances(
+    context: SuggestionContext, X: Array, runs: Sequence[Run]
+) -> Array:  # (n, dim) -> (n, len(runs))
+    """Distances in the unit cube; two different choices are 1 apart."""
+    space = context.description.space
+    gaps = parameter_distances(space, X, space.encode([run.params for run in runs]))
+    return np.asarray(np.sqrt((gaps**2).sum(axis=2)))

@@ -1,0 +1,373 @@
+"""Figures for pages: plain data in, a Plotly figure out. Needs the extra `becbo[web]`.
+
+Only traces that draw on SVG and need no WebGL. Labels are shown as they are: Plotly would take
+`<b>` in the name of a parameter for markup.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, Literal
+
+import numpy as np
+from plotly import graph_objects as go
+
+from becbo.space import Array
+
+MarkKind = Literal["worked", "failed", "next", "best"]
+
+INK, GRID, FORBIDDEN = "#1f2933", "#e3e7eb", "#c3c9d0"
+BLUE, PALE_BLUE, RED, GOLD, WHITE = "#14507a", "#8fbfdc", "#b3261e", "#ffc83d", "#ffffff"
+# From certain failure to certain success; the same as in `landscape`.
+CHANCE_COLOURS = ("#e9a79d", "#f6dcd6", "#f4f1ea", "#cfe3ee", "#8fbfdc")
+_DECADES = 1.5  # values over more than this are drawn on a logarithmic axis
+_EVEN = 0.5  # the chance whose line is drawn
+_TICK = 16  # letters beside an axis
+_ROOMY, _MOST_TICKS = 3, 6  # powers of ten on a logarithmic axis
+
+_MARKERS: dict[MarkKind, dict[str, Any]] = {
+    "failed": dict(symbol="x-thin", line=dict(color=RED, width=2.2)),
+    "worked": dict(symbol="circle", color=BLUE, line=dict(color=WHITE, width=1)),
+    "next": dict(symbol="diamond", color=WHITE, line=dict(color=INK, width=2)),
+    "best": dict(symbol="star", color=GOLD, line=dict(color=INK, width=1)),
+}
+_NAMES: dict[MarkKind, str] = {
+    "worked": "worked", "failed": "failed", "next": "suggested", "best": "best so far"
+}  # fmt: skip
+_SIZES: dict[MarkKind, float] = {"worked": 9, "failed": 9, "next": 12, "best": 16}
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis of a map.
+
+    Attributes:
+        label: Name and unit.
+        values: Positions of the grid, rising, (k,).
+        is_log: Whether the axis is logarithmic.
+        is_continuous: Whether there is anything between the values.
+        names: What to write at the values, if not numbers.
+    """
+
+    label: str
+    values: Sequence[float]
+    is_log: bool = False
+    is_continuous: bool = True
+    names: Sequence[str] | None = None
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A design on a map; `nearness` to the slice, from 0 to 1, makes it strong or faint."""
+
+    kind: MarkKind
+    x: float
+    y: float
+    label: str
+    nearness: float = 1.0
+
+
+def progress_figure(
+    numbers: Sequence[int],
+    values: Sequence[float | None],
+    *,
+    direction: str,
+    value_label: str,
+) -> go.Figure:
+    """Best value against experiments, with a strip below for those that failed.
+
+    Args:
+        numbers: Of the experiments, rising.
+        values: What each returned; None where it failed.
+        direction: "minimize" or "maximize".
+        value_label: What the value is, with its unit.
+    """
+    worked = [(n, v) for n, v in zip(numbers, values, strict=True) if v is not None]
+    failed = [n for n, v in zip(numbers, values, strict=True) if v is None]
+    better = min if direction == "minimize" else max
+    best = list(accumulate((v for _, v in worked), better))
+    figure = _figure(height=340 if worked else 130)
+    if worked:
+        figure.add_scatter(
+            x=[*(n for n, _ in worked), numbers[-1]], y=[*best, best[-1]], mode="lines",
+            name="best so far", line=dict(color=BLUE, width=2, shape="hv"), hoverinfo="skip",
+        )  # fmt: skip
+        figure.add_scatter(
+            x=[n for n, _ in worked], y=[v for _, v in worked], mode="markers", name="worked",
+            marker=_marker("worked"), hovertemplate="run %{x}: %{y:.6g}<extra></extra>",
+        )  # fmt: skip
+    figure.add_scatter(
+        x=failed, y=[0] * len(failed), yaxis="y2", mode="markers", name="failed",
+        marker=_marker("failed"), hovertemplate="run %{x} failed<extra></extra>",
+    )  # fmt: skip
+    first, last = (numbers[0], numbers[-1]) if len(numbers) else (0, 1)
+    margin = max(0.02 * (last - first), 0.5)
+    is_log = _spans_decades([v for _, v in worked])
+    figure.update_layout(
+        xaxis=dict(
+            title=dict(text="run"), anchor="y2", tickformat="d",
+            range=[first - margin, last + margin],
+        ),
+        yaxis=dict(
+            title=dict(text=_text(value_label)), domain=[0.16, 1], visible=bool(worked),
+            type="log" if is_log else "linear",
+        ),
+        yaxis2=dict(
+            domain=[0, 0.1] if worked else [0, 1], range=[-1, 1], tickvals=[0],
+            ticktext=["failed"], showgrid=False, zeroline=False, fixedrange=True, automargin=True,
+        ),
+        showlegend=bool(worked),
+        legend=dict(orientation="h", y=1.02, yanchor="bottom", x=0),
+    )  # fmt: skip
+    return figure
+
+
+def map_figure(
+    x: Axis,
+    y: Axis,
+    chance: Array,
+    marks: Sequence[Mark],
+    *,
+    expected: Array | None = None,
+    value_label: str = "value",
+) -> go.Figure:
+    """The chance to work over two parameters, with the line of 50 % and the designs.
+
+    Args:
+        x: First parameter, nx values.
+        y: Second parameter, ny values.
+        chance: From 0 to 1, NaN where a design is not allowed, (ny, nx).
+        marks: Designs to show.
+        expected: Predicted value, shown on hovering, (ny, nx).
+        value_label: What the value is.
+    """
+    figure = _figure(height=330 if len(y.values) > 1 else 140)
+    hover = [
+        f"{_text(axis.label)}: %{{{name}}}" for axis, name in ((x, "x"), (y, "y")) if axis.label
+    ]
+    hover.append("chance to work: %{z:.0%}")
+    if expected is not None:
+        hover.append(f"expected {_text(value_label)}: %{{customdata:.5g}}")
+    common = dict(x=list(x.values), y=list(y.values), z=chance, showscale=False)
+    shading = dict(
+        zmin=0, zmax=1, colorscale=_colorscale(), customdata=expected,
+        hovertemplate="<br>".join(hover) + "<extra></extra>",
+    )  # fmt: skip
+    edge = dict(color=INK, width=2, dash="dash")
+    if x.is_continuous and y.is_continuous:
+        even = dict(start=_EVEN, end=_EVEN, size=1, coloring="none")
+        figure.add_contour(**common, **shading, contours=dict(coloring="heatmap"), line_width=0)
+        figure.add_contour(**common, contours=even, line=edge, hoverinfo="skip")
+    else:  # nothing lies between two cells, least of all a smooth line
+        xs, ys = _steps(chance, _bounds(x), _bounds(y))
+        figure.add_heatmap(**common, **shading)
+        figure.add_scatter(x=xs, y=ys, mode="lines", line=edge, hoverinfo="skip")
+    for kind in _MARKERS:
+        _add_marks(figure, kind, [mark for mark in marks if mark.kind == kind])
+    figure.update_layout(xaxis=_axis(x), yaxis=_axis(y), showlegend=False, plot_bgcolor=FORBIDDEN)
+    return figure
+
+
+def importance_figure(
+    names: Sequence[str], main: Sequence[float], total: Sequence[float]
+) -> go.Figure:
+    """The importance of each parameter, the first on top.
+
+    Args:
+        names: The parameters.
+        main: The share of the variation that each causes on its own.
+        total: The share including interactions with other parameters.
+
+    Returns:
+        The figure.
+    """
+    figure = _figure(height=90 + 34 * len(names))
+    bars = (
+        ("together with others", total, 0.72, PALE_BLUE),
+        ("on its own", main, 0.36, BLUE),
+    )
+    for name, share, width, colour in bars:
+        figure.add_bar(
+            x=list(share), y=list(range(len(names))), orientation="h", width=width, name=name,
+            marker=dict(color=colour), customdata=[_text(name) for name in names],
+            hovertemplate=f"%{{customdata}} {name}: %{{x:.0%}}<extra></extra>",
+        )  # fmt: skip
+    figure.update_layout(
+        barmode="overlay",
+        xaxis=dict(range=[0, 1], tickformat=".0%", fixedrange=True),
+        yaxis=dict(
+            tickvals=list(range(len(names))),
+            ticktext=[_text(name, _TICK) for name in names], autorange="reversed",
+            automargin=True, showgrid=False, fixedrange=True,
+        ),
+        legend=dict(orientation="h", y=1.02, yanchor="bottom", x=0, traceorder="reversed"),
+    )  # fmt: skip
+    return figure
+
+
+def calibration_figure(
+    believed: Sequence[float],
+    observed: Sequence[float],
+    intervals: Sequence[tuple[float, float]],
+    counts: Sequence[int],
+) -> go.Figure:
+    """The share that worked against the chance that was believed, per group of experiments."""
+    figure = _figure(height=360)
+    figure.add_scatter(
+        x=[0, 1], y=[0, 1], mode="lines", line=dict(color=INK, width=1, dash="dot"),
+        hoverinfo="skip",
+    )  # fmt: skip
+    figure.add_scatter(
+        x=list(believed),
+        y=list(observed),
+        mode="markers",
+        marker=dict(color=BLUE, size=10),
+        customdata=list(counts),
+        error_y=dict(
+            type="data",
+            symmetric=False,
+            array=[high - y for (_, high), y in zip(intervals, observed, strict=True)],
+            arrayminus=[y - low for (low, _), y in zip(intervals, observed, strict=True)],
+            color=BLUE,
+            thickness=1.4,
+            width=5,
+        ),
+        hovertemplate="%{customdata} experiments<br>believed %{x:.0%}, worked %{y:.0%}"
+        "<extra></extra>",
+        cliponaxis=False,
+    )
+    for x, (_, high), n in zip(believed, intervals, counts, strict=True):
+        figure.add_annotation(x=x, y=high, text=f"n = {n}", showarrow=False, yshift=14)
+    percent = dict(range=[0, 1], tickformat=".0%", dtick=0.2, fixedrange=True)
+    figure.update_layout(
+        xaxis=dict(title=dict(text="chance to work, as believed before"), **percent),
+        yaxis=dict(title=dict(text="share that worked"), **percent),
+        showlegend=False,
+    )
+    return figure
+
+
+def _figure(height: int) -> go.Figure:
+    axis = dict(
+        gridcolor=GRID, zeroline=False, linecolor=INK, ticks="outside", tickcolor=INK, ticklen=4,
+        title=dict(standoff=8), automargin=True,
+    )  # fmt: skip
+    layout = dict(
+        height=height,
+        template="none",
+        font=dict(family="system-ui, sans-serif", size=13, color=INK),
+        margin=dict(l=12, r=28, t=24, b=12),
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor=WHITE,
+        hoverlabel=dict(bgcolor=WHITE, font=dict(color=INK)),
+        xaxis=axis,
+        yaxis=axis,
+    )
+    return go.Figure(layout=layout)
+
+
+def _text(label: str, longest: int = 32) -> str:
+    """A label that Plotly shows as it is, no markup, no placeholder, and not endlessly long."""
+    short = label if len(label) <= longest else label[: longest - 1] + "…"
+    return html.escape(short, quote=False).replace("{", "&#123;")
+
+
+def _colorscale() -> list[list[Any]]:
+    last = len(CHANCE_COLOURS) - 1
+    return [[i / last, colour] for i, colour in enumerate(CHANCE_COLOURS)]
+
+
+def _marker(kind: MarkKind) -> dict[str, Any]:
+    return {**_MARKERS[kind], "size": _SIZES[kind]}
+
+
+def _add_marks(figure: go.Figure, kind: MarkKind, marks: Sequence[Mark]) -> None:
+    if not marks:
+        return
+    strength = [0.2 + 0.8 * mark.nearness for mark in marks]
+    figure.add_scatter(
+        x=[mark.x for mark in marks],
+        y=[mark.y for mark in marks],
+        mode="markers",
+        name=_NAMES[kind],
+        marker={
+            **_MARKERS[kind],
+            "opacity": strength,
+            "size": [_SIZES[kind] * (0.5 + 0.5 * s) for s in strength],
+        },
+        customdata=[_text(mark.label) for mark in marks],
+        hovertemplate="%{customdata}<extra></extra>",
+        cliponaxis=False,
+    )
+
+
+def _axis(axis: Axis) -> dict[str, Any]:
+    low, high = axis.values[0], axis.values[-1]
+    if not axis.is_continuous:
+        bounds = _bounds(axis)
+        low, high = bounds[0], bounds[-1]
+    ends = [math.log10(low), math.log10(high)] if axis.is_log else [low, high]
+    made: dict[str, Any] = dict(
+        title=dict(text=_text(axis.label)),
+        type="log" if axis.is_log else "linear",
+        range=ends,
+        showgrid=False,
+    )
+    if axis.names is not None:
+        made |= dict(
+            tickvals=list(axis.values), ticktext=[_text(name, _TICK) for name in axis.names]
+        )
+    elif axis.is_log:
+        made |= dict(tickvals=_round_numbers(low, high), tickformat="~g")
+    return made
+
+
+def _round_numbers(low: float, high: float) -> list[float]:
+    """Numbers to write on a logarithmic axis: powers of ten, with 2 and 5 where there is room."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    steps = (1, 2, 5) if len(powers) <= _ROOMY else (1,)
+    every = math.ceil(len(powers) / _MOST_TICKS) if len(steps) == 1 else 1
+    round_ = [float(f"{step}e{power}") for power in powers[::every] for step in steps]
+    found = [value for value in round_ if low <= value <= high]
+    return found if len(found) > 1 else [low, high]
+
+
+def _bounds(axis: Axis) -> list[float]:  # (k,) -> (k + 1,)
+    """Where the cells of a grid begin and end."""
+    at = np.log(axis.values) if axis.is_log else np.array(axis.values, dtype=float)
+    if len(at) == 1:
+        return [float(at[0]) - 0.5, float(at[0]) + 0.5]
+    middles = (at[1:] + at[:-1]) / 2
+    ends = np.concatenate([[2 * at[0] - middles[0]], middles, [2 * at[-1] - middles[-1]]])
+    bounds: list[float] = (np.exp(ends) if axis.is_log else ends).tolist()
+    return bounds
+
+
+def _steps(
+    chance: Array, x_bounds: Sequence[float], y_bounds: Sequence[float]
+) -> tuple[list[float | None], list[float | None]]:
+    """The line between cells on either side of 50 %, as pieces with gaps between them."""
+    xs: list[float | None] = []
+    ys: list[float | None] = []
+    for i, j in _changes(chance, axis=1):
+        xs += [x_bounds[j], x_bounds[j], None]
+        ys += [y_bounds[i], y_bounds[i + 1], None]
+    for i, j in _changes(chance, axis=0):
+        xs += [x_bounds[j], x_bounds[j + 1], None]
+        ys += [y_bounds[i], y_bounds[i], None]
+    return xs, ys
+
+
+def _changes(chance: Array, axis: int) -> Iterator[tuple[int, int]]:
+    """Cells (i, j) on another side of 50 % than the one before them along the axis."""
+    side = np.where(np.isnan(chance), np.nan, chance >= _EVEN)  # what is not allowed has none
+    for i, j in np.argwhere(np.abs(np.diff(side, axis=axis)) == 1.0).tolist():
+        yield (i, j + 1) if axis == 1 else (i + 1, j)
+
+
+def _spans_decades(values: Sequence[float]) -> bool:
+    return bool(values) and min(values) > 0 and math.log10(max(values) / min(values)) > _DECADES

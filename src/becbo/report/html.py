@@ -1,0 +1,108 @@
+"""The report: one HTML file that needs nothing else, and its parts for other pages.
+
+`report_sections` is the report without head and scripts: HTML without inline styles or scripts that
+contains the figures as JSON. The page that shows it needs `STYLE`, Plotly, and a script that draws
+the figures, such as `templates/draw.js`.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from plotly.offline import get_plotlyjs
+
+from becbo.campaign import formatting
+from becbo.campaign.campaign import Campaign
+from becbo.errors import InvalidInput
+from becbo.insight.calibration import ENOUGH
+from becbo.insight.insight import Insight, analyze_campaign
+from becbo.report.figures import ReportFigure, report_figures
+from becbo.trial import Outcome
+
+_FOLDER = Path(__file__).parent / "templates"
+STYLE = (_FOLDER / "insight.css").read_text(encoding="utf-8")
+_DRAW = (_FOLDER / "draw.js").read_text(encoding="utf-8")
+
+
+def write_report(campaign: Campaign, path: str | Path) -> Path:
+    """Writes the report of a campaign to an .html file."""
+    path = Path(path)
+    if path.suffix.lower() not in (".html", ".htm"):  # it would overwrite a table or a database
+        raise InvalidInput(f"{path}: a report is a web page, give it a name that ends in .html")
+    content = report_page(analyze_campaign(campaign))
+    try:
+        path.write_text(content, encoding="utf-8")
+    except OSError as error:
+        raise InvalidInput(f"cannot write {path}: {error.strerror}") from error
+    return path
+
+
+def report_page(found: Insight) -> str:
+    """The whole page."""
+    return standalone_page(found.description.name, report_sections(found))
+
+
+def standalone_page(title: str, content: str) -> str:
+    """A page that needs nothing else around `report_sections`, with Plotly in it."""
+    return (
+        _environment()
+        .get_template("report.html.jinja")
+        .render(
+            title=title,
+            written=datetime.now(),
+            sections=content,
+            style=STYLE,
+            plotly=get_plotlyjs(),
+            draw=_DRAW,
+        )
+    )
+
+
+def report_sections(found: Insight) -> str:
+    """What the report shows, as HTML to put into a page."""
+    shown = report_figures(found)
+    template = _environment().get_template("insight.html.jinja")
+    return template.render(
+        found=found,
+        described=found.description,
+        best=found.status.best,
+        effort=_effort(found),
+        enough=ENOUGH,
+        pictures=shown,
+        figures=_json(shown),
+    )
+
+
+def _effort(found: Insight) -> tuple[int, int]:
+    """Experiments until the best one, it included, and how many of them failed."""
+    best = found.status.best
+    until = [run for run in found.runs if best is not None and run.number <= best.number]
+    n_failed = sum(run.outcome is Outcome.FAILED for run in until)
+    return n_failed + sum(run.outcome is Outcome.OK for run in until), n_failed
+
+
+def _json(shown: dict[str, ReportFigure]) -> str:
+    """The figures as JSON that may stand inside a script element."""
+    figures = {name: json.loads(picture.figure.to_json()) for name, picture in shown.items()}
+    return json.dumps(figures).replace("<", "\\u003c")
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "number": formatting.number, "percent": formatting.percent, "plural": formatting.plural,
+        "tight": formatting.tight,
+    }  # fmt: skip
+    environment.globals |= {"estimate": formatting.estimate}
+    return environment

@@ -1,0 +1,214 @@
+"""Tables as files: bytes to cells and back."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from becbo.errors import InvalidInput
+
+MAX_ROWS = 1000  # of one import: writing a row takes a few hundredths of a second
+MAX_COLUMNS = 1000
+MAX_LINES = 10 * MAX_ROWS  # with empty ones in between
+MAX_WIDTH = 40  # of a column, in characters
+Cell = str | float | int | bool | None
+
+
+def read_table(path: str | Path) -> list[list[Cell]]:
+    """Reads a table.
+
+    Args:
+        path: A .csv or .xlsx file.
+
+    Returns:
+        The cells, headings first.
+
+    Raises:
+        InvalidInput: The file cannot be read.
+    """
+    path = Path(path)
+    if path.suffix.lower() not in READERS:
+        raise InvalidInput(f"{path}: a table must be a {' or '.join(READERS)} file")
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InvalidInput(f"cannot read {path}: {error.strerror}") from error
+    return READERS[path.suffix.lower()](content)
+
+
+def read_csv(content: bytes) -> list[list[Cell]]:
+    """The cells of a CSV file, separated by comma, semicolon or tab."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("cp1252", errors="replace")  # what spreadsheets on Windows write
+    if "\0" in text:
+        raise InvalidInput("this is not a CSV file: it has binary content")
+    try:
+        delimiter = _delimiter(text)
+        rows = list(_rows(text, delimiter, strict=True))
+    except csv.Error as error:
+        raise InvalidInput(f"the CSV file cannot be read: {error}") from error
+    if delimiter == ";":
+        rows = _decimal_points(rows)
+    return [[_as_written(cell) for cell in row] for row in rows]
+
+
+def read_xlsx(content: bytes) -> list[list[Cell]]:
+    """The cells of the first sheet of an Excel file."""
+    openpyxl = _openpyxl()
+
+    def first_sheet(data_only: bool) -> Iterable[Sequence[Any]]:
+        book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=data_only)
+        # A sheet may have a cell in its last row and column, and billions of empty ones before.
+        rows: Iterable[Sequence[Any]] = book.worksheets[0].iter_rows(
+            max_row=MAX_LINES + 2, max_col=MAX_COLUMNS
+        )
+        return rows
+
+    try:
+        with warnings.catch_warnings():  # about styles and features that a table does not need
+            warnings.simplefilter("ignore")
+            cells = [_without_end(map(_shown, row)) for row in first_sheet(data_only=True)]
+            unknown = [
+                cell.coordinate
+                for row, known in zip(first_sheet(data_only=False), cells, strict=True)
+                for i, cell in enumerate(row)
+                if cell.data_type == "f" and (i >= len(known) or known[i] is None)
+            ]
+    except Exception as error:  # openpyxl lets out whatever a damaged file provokes
+        raise InvalidInput(f"the xlsx file cannot be read: {error}") from error
+    if unknown:  # it would be read as empty
+        raise InvalidInput(
+            f"cell {unknown[0]} has a formula without its value; open the file in a spreadsheet "
+            "program and save it, or write the value"
+        )
+    return cells
+
+
+def _without_end(row: Iterable[Cell]) -> list[Cell]:
+    """The cells without empty ones at the end."""
+    cells = list(row)
+    while cells and cells[-1] is None:
+        cells.pop()
+    return cells
+
+
+_LITERAL = re.compile(r'"[^"]*"|\\.')  # literal text in a number format
+
+
+def _shown(cell: Any) -> Cell:
+    """The value of a cell; `45 %` if a spreadsheet stores 0.45 and shows that."""
+    value: Cell = cell.value
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if is_number and "%" in _LITERAL.sub("", cell.number_format or ""):
+        return f"{100 * float(value):.12g} %"  # type: ignore[arg-type]
+    return value
+
+
+def write_csv(cells: Iterable[Sequence[Cell]]) -> bytes:
+    """Cells as a CSV file; spreadsheets will not execute any of them."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([_harmless(c) for c in row] for row in cells)
+    text = out.getvalue()
+    # Without this mark at the beginning, Excel reads °C as Â°C.
+    return text.encode("ascii" if text.isascii() else "utf-8-sig")
+
+
+def write_xlsx(cells: Iterable[Sequence[Cell]]) -> bytes:
+    """Cells as an Excel file."""
+    openpyxl = _openpyxl()
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "runs"
+    for i, row in enumerate(cells, start=1):
+        for j, cell in enumerate(row, start=1):
+            written = sheet.cell(i, j)
+            written.value = cell
+            if isinstance(cell, str):
+                written.data_type = "s"  # a string that begins with = is not a formula
+            if i == 1:
+                written.font = openpyxl.styles.Font(bold=True)
+            size = sheet.column_dimensions[written.column_letter]
+            size.width = max(size.width if i > 1 else 0, _width(cell))
+    sheet.freeze_panes = "B2"
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def _width(cell: Cell) -> int:
+    """The width of a column that shows the cell; long notes continue to the right."""
+    text = f"{cell:.6g}" if isinstance(cell, float) else str(cell or "")
+    return min(len(text) + 3, MAX_WIDTH)  # headings are bold
+
+
+READERS: dict[str, Callable[[bytes], list[list[Cell]]]] = {".csv": read_csv, ".xlsx": read_xlsx}
+
+
+def _rows(text: str, delimiter: str, strict: bool) -> Iterator[list[str]]:
+    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=strict)
+
+
+def _delimiter(text: str) -> str:
+    """What separates the cells of the first line that has several: a title may come before."""
+    signs = ",;\t"
+    for rows in zip(*(_rows(text, sign, strict=False) for sign in signs), strict=False):
+        n_cells = [len(row) for row in rows]
+        if max(n_cells) > 1:
+            return signs[n_cells.index(max(n_cells))]
+    return signs[0]
+
+
+def _decimal_points(rows: list[list[str]]) -> list[list[str]]:
+    """`3,5` as 3.5; `1.540` is refused, because beside decimal commas it is 1540."""
+    read = [[_decimal_point(cell) for cell in row] for row in rows]
+    if read != rows:
+        for line, row in enumerate(rows, start=1):
+            for cell in filter(_THOUSANDS.fullmatch, map(str.strip, row)):
+                raise InvalidInput(
+                    f"line {line}: {cell!r} beside numbers with a decimal comma is ambiguous; "
+                    f"write {cell.replace('.', '')} or {cell.replace('.', ',')}"
+                )
+    return read
+
+
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+")
+
+
+_DECIMAL_COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?")
+
+
+def _decimal_point(cell: str) -> str:
+    """`3,5` as 3.5: where semicolons separate, the comma is a decimal one."""
+    text = cell.strip()
+    return text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text) else cell
+
+
+# First characters of what a spreadsheet takes for a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def _harmless(cell: Cell) -> Cell:
+    """Adds an apostrophe to what a spreadsheet would take for a formula."""
+    if isinstance(cell, str) and cell.lstrip("'").startswith(_FORMULA):
+        return "'" + cell
+    return cell
+
+
+def _as_written(cell: str) -> str:
+    """Removes the apostrophe that `_harmless` adds."""
+    return cell[1:] if cell.startswith("'") and cell.lstrip("'").startswith(_FORMULA) else cell
+
+
+def _openpyxl() -> Any:
+    try:
+        import openpyxl.styles
+    except ModuleNotFoundError as error:
+        raise InvalidInput("xlsx files need openpyxl: pip install 'becbo[xlsx]'") from error
+    return openpyxl

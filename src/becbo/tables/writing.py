@@ -1,0 +1,95 @@
+"""Runs as files: CSV, xlsx and JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from becbo.campaign.campaign import Campaign
+from becbo.campaign.description import Description
+from becbo.campaign.runs import Run
+from becbo.campaign.serialization import run_to_dict
+from becbo.errors import InvalidInput
+from becbo.tables.files import Cell, write_csv, write_xlsx
+from becbo.tables.headings import NOTE, NUMBER, OUTCOME, PREDICTED, REASON
+
+
+def export_table(campaign: Campaign, path: str | Path) -> Path:
+    """Writes all runs to a file, which `import_table` can read if it is a table.
+
+    Args:
+        campaign: The campaign.
+        path: A .csv, .xlsx or .json file; .json has the earlier entries of each run too.
+
+    Returns:
+        The path.
+
+    Raises:
+        InvalidInput: The file has another ending or cannot be written.
+    """
+    path = Path(path)
+    content = table_bytes(path.suffix, campaign.description, campaign.runs)
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise InvalidInput(f"cannot write {path}: {error.strerror}") from error
+    return path
+
+
+def table_bytes(suffix: str, description: Description, runs: Iterable[Run]) -> bytes:
+    """Runs as the content of a file.
+
+    Args:
+        suffix: The kind of file: .csv, .xlsx or .json.
+        description: The campaign of the runs.
+        runs: The runs to write.
+
+    Returns:
+        The content.
+
+    Raises:
+        InvalidInput: There is no such kind.
+    """
+    if suffix.lower() not in WRITERS:
+        raise InvalidInput(f"an export must be a {', '.join(WRITERS)} file, not {suffix!r}")
+    return WRITERS[suffix.lower()](description, runs)
+
+
+def table_cells(description: Description, runs: Iterable[Run]) -> list[list[Cell]]:
+    """All runs as cells, headings first."""
+    headings: list[Cell] = [
+        NUMBER,
+        *(parameter.heading for parameter in description.parameters),
+        description.objective_heading,
+        *(OUTCOME, REASON, NOTE, *PREDICTED),
+    ]
+    return [headings, *(_cells(run, description) for run in runs)]
+
+
+def _cells(run: Run, description: Description) -> list[Cell]:
+    believed = run.believed
+    predicted = (
+        [None, None, None]
+        if believed is None
+        else [believed.p_feasible, believed.mean, believed.std]
+    )
+    return [
+        run.number,
+        *(run.params[name] for name in description.space.names),
+        run.value,
+        *(run.outcome.value, run.reason, run.note),
+        *predicted,
+    ]
+
+
+def _write_json(description: Description, runs: Iterable[Run]) -> bytes:
+    written = {"description": description.to_dict(), "runs": [run_to_dict(run) for run in runs]}
+    return json.dumps(written, indent=1, ensure_ascii=False).encode()
+
+
+WRITERS: dict[str, Callable[[Description, Iterable[Run]], bytes]] = {
+    ".csv": lambda description, runs: write_csv(table_cells(description, runs)),
+    ".xlsx": lambda description, runs: write_xlsx(table_cells(description, runs)),
+    ".json": _write_json,
+}

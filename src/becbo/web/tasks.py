@@ -1,0 +1,71 @@
+"""What takes seconds, as functions for a worker process: plain data in, plain data out."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from becbo.campaign.campaign import Campaign
+from becbo.insight.insight import analyze_campaign
+from becbo.report.html import report_sections
+
+
+def initialize_worker() -> None:
+    """Prepares a worker process: it ends when the server ends, and not before."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A server that was killed cannot tell its workers to end."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(0)
+
+
+@dataclass(frozen=True)
+class RenderedInsight:
+    """What a campaign has taught, ready for the page.
+
+    Attributes:
+        html: The sections of the report.
+        why: The reason of each suggestion, by the number of the pending run, or by "next" if none
+            is pending.
+    """
+
+    html: str
+    why: dict[str, str]
+
+
+@lru_cache(maxsize=8)
+def _campaign(where: str, name: str) -> Campaign:
+    return Campaign.open(where, name)
+
+
+def suggest_one(where: str, name: str) -> int:
+    """Suggests one more experiment; returns its number."""
+    (run,) = _campaign(where, name).suggest(1)
+    return run.number
+
+
+def predict(where: str, name: str, designs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What the models predict for designs."""
+    predictions = _campaign(where, name).optimizer().predict(designs)
+    return [prediction.to_dict() for prediction in predictions]
+
+
+def render_insight(where: str, name: str) -> RenderedInsight:
+    """What a campaign has taught so far."""
+    found = analyze_campaign(_campaign(where, name))
+    why = {
+        "next" if each.number is None else str(each.number): f"{each.why} {each.change}".rstrip()
+        for each in found.suggestions
+    }
+    return RenderedInsight(report_sections(found), why)

@@ -1,0 +1,96 @@
+"""Figures in a real optuna-dashboard, on a real file."""
+
+import json
+import threading
+import urllib.request
+from collections.abc import Callable
+from wsgiref.simple_server import WSGIRequestHandler, make_server
+
+import optuna
+import pytest
+
+from becbo.errors import InvalidInput
+from becbo.optuna import BECBOSampler, open_storage
+
+optuna_dashboard = pytest.importorskip(
+    "optuna_dashboard", reason="optuna-dashboard is not installed: pip install 'becbo[dashboard]'"
+)
+
+from becbo.report.dashboard import attach_plots, description_of  # noqa: E402
+
+
+def objective(trial: optuna.Trial) -> float:
+    x, y = trial.suggest_float("x", 0, 1), trial.suggest_float("y", 0, 1)
+    kind = trial.suggest_categorical("kind", ["a", None])
+    if x + y > 1.2:
+        raise ArithmeticError("diverged")
+    return -x - y + (kind is None)
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> optuna.Study:
+    storage = open_storage(tmp_path_factory.mktemp("dash") / "study.db", heartbeat=None)
+    made = optuna.create_study(study_name="s", storage=storage, sampler=BECBOSampler(seed=0))
+    made.optimize(objective, n_trials=24, catch=(ArithmeticError,))
+    return made
+
+
+def test_description_of_a_plain_study(study: optuna.Study) -> None:
+    found = description_of(study)
+    assert found.space.names == ("kind", "x", "y")
+    assert found.objective.direction == "minimize"
+
+
+def test_an_empty_study_is_an_error() -> None:
+    with pytest.raises(InvalidInput, match="no parameters to draw that all its finished trials"):
+        attach_plots(optuna.create_study())
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [
+        lambda t: t.suggest_float("k", 1, 1) * t.suggest_float("x", 0, 1),
+        lambda t: t.suggest_float("x" + t.suggest_categorical("m", ["a", "b"]), 0, 1),
+        lambda t: t.suggest_int("n", 0, 10**15) * t.suggest_float("value", 0, 1),
+        lambda t: t.suggest_float("number", 0, 1) + t.suggest_float("x[1]", 0, 1)
+        + t.suggest_float("y", 0, 1),
+    ],
+    ids=["one value", "a branch", "too large", "odd names"],
+)  # fmt: skip
+def test_what_cannot_be_drawn_is_left_out(objective: Callable[[optuna.Trial], float]) -> None:
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(0))
+    study.optimize(objective, n_trials=12)
+    assert "progress" in attach_plots(study)
+
+
+def test_a_callback_does_not_end_the_study() -> None:
+    def objective(trial: optuna.Trial) -> float:
+        if trial.number == 0:
+            raise RuntimeError
+        return trial.suggest_float("x", 0, 1 + trial.number)  # no range is shared
+
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(0))
+    study.optimize(objective, n_trials=3, catch=(RuntimeError,), callbacks=[attach_plots])
+    assert len(study.trials) == 3
+
+
+def test_the_dashboard_shows_the_figures(study: optuna.Study) -> None:
+    names = attach_plots(study)
+    assert {"progress", "map-1", "failure"} <= set(names)
+    assert attach_plots(study, study.trials[-1]) == names  # brought up to date, not doubled
+
+    class Quiet(WSGIRequestHandler):
+        def log_message(self, *message: object) -> None: ...
+
+    server = make_server("127.0.0.1", 0, optuna_dashboard.wsgi(study._storage), handler_class=Quiet)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        url = f"http://127.0.0.1:{server.server_port}/api/studies/{study._study_id}?after=0"
+        with urllib.request.urlopen(url) as answer:
+            shown = json.load(answer)["plotly_graph_objects"]
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+    assert {graph["id"] for graph in shown} == {f"becbo-{name}" for name in names}
