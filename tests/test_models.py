@@ -11,7 +11,7 @@ from becbo.data import Dataset, dataset
 from becbo.methods import build
 from becbo.models.base import Models
 from becbo.models.feasibility import Networks, OneGP, PerConstraint
-from becbo.models.limits import MEASURED_DOUBT, fit_limit
+from becbo.models.values import MEASURED_DOUBT, fit_limit
 from becbo.models.warm import checkpoint, fit_regressor
 from becbo.outputs import Output, Outputs
 from becbo.settings import Settings

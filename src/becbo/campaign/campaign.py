@@ -386,7 +386,7 @@ class Campaign:
             due = runs_to_repeat(self.runs, space)[:at_most]
             return [store.repeat_run(self._study, space, run) for run in due]
 
-    def _entered(self, value: float | None, failed: bool | str, lost: bool | str = False) -> Result:
+    def _result(self, value: float | None, failed: bool | str, lost: bool | str = False) -> Result:
         return entered_result(self.description.objective.name, value, failed, lost)
 
     def _current(self, number: int, version: int | None) -> Run:
