@@ -121,7 +121,7 @@ def test_from_nothing_to_a_recorded_failure(new_page: Any, lab: Path) -> None:
     page.get_by_label("How many").fill("2")
     page.get_by_label("How many").press("Enter")
     expect(page.get_by_role("button", name="Record run 1")).to_be_visible()
-    expect(page.get_by_text("Working out 2 experiments")).to_be_hidden()
+    expect(page.get_by_text("Computing 2 suggestions")).to_be_hidden()
     # Typed while the page refreshes itself: the second suggestion must not take it away.
     run = page.get_by_role("article", name="Run 0")
     expect(run.get_by_text("Part of the initial design")).to_be_visible()
@@ -171,7 +171,7 @@ def test_a_problem_of_the_server_is_told_in_its_words(
     page.goto("/c/moved")
     saying = page.locator("[data-saying]")
     try:
-        expect(saying).to_contain_text(f"Not there yet: there is no file {lab}")
+        expect(saying).to_contain_text(f"Not available: there is no file {lab}")
     finally:
         away.rename(lab)
     expect(saying).to_have_text("")
