@@ -98,7 +98,7 @@ def test_from_nothing_to_a_recorded_failure(new_page: Any, lab: Path) -> None:
     page = new_page("/")
     page.get_by_role("link", name="New campaign").press("Enter")
     first, second = page.get_by_role("group", name="Parameter").all()[:2]
-    about = page.get_by_role("group", name="What it is about")
+    about = page.get_by_role("group", name="The campaign")
     measured = page.get_by_role("group", name="What is measured")
     about.get_by_label("Name").fill("spring")
     measured.get_by_label("Name").fill("mass")
@@ -191,7 +191,7 @@ def test_a_table_with_bad_rows(new_page: Any, tmp_path: Path) -> None:
 
     send("temperature,gas,hardness\n205,argon,305\nhot,argon,1\n215,neon,2\n")
     alert = page.get_by_role("alert").first
-    expect(alert).to_contain_text("2 rows must be mended")
+    expect(alert).to_contain_text("2 rows must be corrected")
     expect(alert).to_contain_text("line 3")
     expect(alert).to_contain_text("line 4")
     expect(alert).to_be_focused()
@@ -235,7 +235,7 @@ def test_a_pending_run_says_what_is_believed_now(new_page: Any, lab: Path) -> No
     )
     now = page.locator(f"[data-why='{run.number}']")
     expect(now).to_contain_text("When it was suggested, the chance to work was")
-    expect(now).to_contain_text("better withdraw it")
+    expect(now).to_contain_text("withdraw it and ask for another")
     campaign.withdraw(run.number)
 
 
