@@ -51,7 +51,9 @@ def ask_study(study: optuna.Study, description: Description, n: int) -> list[int
     asking = optuna.load_study(
         study_name=study.study_name,
         storage=storage_of(study),
-        sampler=BECBOSampler(space=description.space, **vars(description.settings)),
+        sampler=BECBOSampler(
+            space=description.space, outputs=description.outputs, **vars(description.settings)
+        ),
     )
     distributions = distributions_of(description.space)
     return [asking.ask(distributions).number for _ in range(n)]
