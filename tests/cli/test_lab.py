@@ -249,7 +249,7 @@ def test_questions_are_asked_again(
     assert (done.code, done.err) == (0, "")
     for words in (
         "has a campaign 'coating' already",
-        "there is a taken.yaml already",
+        "taken.yaml exists already",
         "must not contain [ ]",
         "name: give a name",
         "'note' is a column of every table",
@@ -259,7 +259,7 @@ def test_questions_are_asked_again(
         "'x': answer n or w or c",
         "low 500.0 must be below high 100.0",
         "'1,500' is ambiguous; write 1500 or 1.500",
-        "'temperature' is there already",
+        "'temperature' exists already",
         "needs at least two choices",
         "'gas' is not one of the numeric parameters",
         "'many' is not a number",
@@ -364,10 +364,10 @@ def test_an_import_says_what_it_did(becbo: Becbo, tmp_path: Path) -> None:
         "of these 1 worked, 2 failed, 1 lost; failed because the cell was empty: 1 run: 6",
         "filled in the reason or note of 1 run: 2",
         "1 row known already",
-        "1 row without a result, still pending; write failed where it failed",
+        "1 row without a result, still pending; write failed where the experiment failed",
         "The table has another reason or note for run 1; the recorded one was kept.",
         """To change it: becbo correct 1 600.0 --note 'by Ann'"'"'s oven' -c coating""",
-        "If what is empty has not failed, take the import back: becbo undo -c coating",
+        "If empty cells do not mean failed, undo the import: becbo undo -c coating",
     ]
     done = becbo("undo")
     assert "Taken back: an import of 5 runs: 2, 5, 6, 7, 8; best so far: 600 HV" in done.out

@@ -82,8 +82,8 @@ FORMS: list[tuple[str, dict[str, str], dict[str, Any], str]] = [
     ),
     ("/c/coating/runs/4/record", {"version": "4", "outcome": "ok", "value": "nan"}, {}, "finite"),
     ("/c/coating/runs/4/record", {"version": "4", "outcome": "ok", "value": "1e999"}, {}, "finite"),
-    ("/c/coating/runs/4/record", {"outcome": "ok", "value": "1"}, {}, "which version"),
-    ("/c/coating/runs/4/record", {"version": "x", "outcome": "lost"}, {}, "which version"),
+    ("/c/coating/runs/4/record", {"outcome": "ok", "value": "1"}, {}, "contain the version"),
+    ("/c/coating/runs/4/record", {"version": "x", "outcome": "lost"}, {}, "contain the version"),
     (
         "/c/coating/runs/4/record",
         {"version": "4", "outcome": "failed", "reason": "x" * 501},

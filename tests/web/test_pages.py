@@ -104,9 +104,9 @@ def test_suggestions_come_in_the_background(site: Site, campaign: Campaign) -> N
     answer = site.send(f"{PAGE}/suggest", {"q": "2"})
     assert answer.headers["location"] == f"{PAGE}#next"
     text = text_of(site, PAGE)
-    assert "Working out 2 experiments" in text
+    assert "Computing 2 suggestions" in text
     assert '<noscript><meta http-equiv="refresh"' in text
-    while "Working out" in text:
+    while "Computing" in text:
         time.sleep(0.2)
         text = text_of(site, PAGE)
     assert len([run for run in campaign.runs if run.outcome is Outcome.PENDING]) == 3

@@ -48,11 +48,9 @@ class Campaign:
         run = campaign.suggest()[0]
         print(run.number, run.params, run.believed)
         campaign.record(run.number, 812.5, note="slight haze")  # it worked
-        # campaign.record(run.number, failed="it peeled off")   the design is infeasible
-        # campaign.record(run.number, lost="power cut")         nothing is known about the design
+        # or record(run.number, failed="it peeled off"), or record(run.number, lost="power cut")
 
-    `becbo.tables` imports and exports spreadsheets, `becbo.insight` says what was learned, and
-    `becbo.report` writes it to a file.
+    `becbo.tables` imports and exports spreadsheets, `becbo.report` writes what was learned.
 
     A run has the number of its first trial in the study, so corrections leave gaps in the numbers.
     Several people and programs may use a campaign at once, through Python, the command line, the
