@@ -1,4 +1,4 @@
-"""Attribution: formulas against integrals, differences and the classifier of one limit; what is found."""
+"""Attribution: formulas against integrals, differences and one classifier; what is found."""
 
 from __future__ import annotations
 
