@@ -4,12 +4,14 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from becbo import Categorical, Limit, Objective, Outcome, Real, Recorded, Result, Space, Trial
 from becbo.data import Causes, Dataset, dataset, pending_points
 from becbo.outputs import Outputs
+
+steady = settings(deadline=None, derandomize=True)
 
 SPACE = Space([Real("x", 0, 10), Categorical("c", "ab")])
 ONE = Outputs.of("minimize")
@@ -146,6 +148,7 @@ def test_beyond_and_acceptable(result: Result, beyond: list[bool], acceptable: b
 NUMBERS = st.none() | st.floats(-3, 3)
 
 
+@steady
 @given(st.lists(st.tuples(st.booleans(), *[NUMBERS] * 4), max_size=8))
 def test_acceptable_is_what_the_outputs_say(rows) -> None:
     outputs = Outputs.of([Objective("a"), Objective("b", "maximize"), Limit("c", -1, 1)])

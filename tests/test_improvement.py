@@ -21,7 +21,8 @@ from becbo.models.base import Models
 from becbo.outputs import Outputs
 from becbo.pareto import boxes, nondominated
 from becbo.settings import Settings
-from becbo.surrogates.gp import GaussianProcess, GPModel
+from becbo.surrogates.gp import GaussianProcess
+from becbo.surrogates.warped import Bilog, Plain, WarpedModel
 
 SPACE = Space([Real("x", 0, 1), Real("y", 0, 1)])
 NOBODY = np.empty((0, 2))
@@ -112,7 +113,7 @@ def test_one_objective_is_log_ei_over_the_best() -> None:
     acquisition = over(data, models)
     assert isinstance(acquisition, LogExpectedImprovement)
     assert acquisition.log_gain is log_expected_improvement
-    gain = models.objectives[0].resolution
+    gain = models.objectives[0].inner.resolution
     assert gain > 0 and acquisition.best == pytest.approx(-1.0 + gain, abs=1e-12)
     assert over(data, models, n_parameters=4).best == -1.0
     assert over(data, models, least_gain=0.0).best == -1.0
@@ -122,6 +123,26 @@ def test_a_limit_that_is_broken_leaves_the_best_to_others() -> None:
     rows = [{"value": v, "heat": 2.0 if v < 2 else 0.5} for v in VALUES]
     data, models = history([Objective(), Limit("heat", upper=1)], rows)
     assert incumbent(data, models, NOBODY, is_noisy=False) == -2.0
+
+
+def test_the_best_of_a_warped_objective_is_warped_too() -> None:
+    X = np.random.default_rng(0).random((14, 2))
+    rows = [{"value": float(np.exp(8 * x)), "heat": float(1 - x)} for x in X[:, 0]]
+    data, models = history([Objective(), Limit("heat", upper=0.7)], rows)
+    model = models.objectives[0]
+    assert isinstance(model.warp, Bilog)
+    acquisition = over(data, models, n_parameters=4)
+    assert acquisition.regressor is model.inner
+    best = incumbent(data, models, NOBODY, is_noisy=False)
+    assert best == data.y[data.acceptable].max() == pytest.approx(model.warp.centre)
+    assert acquisition.best == pytest.approx(model.warp.forward(np.array([best]))[0])
+    # Whatever the unit, what is expected to be better is an improvement.
+    P = np.random.default_rng(1).random((50, 2))
+    mean, std = model.predict(P)
+    likely = (model.inner.predict(P)[0] - acquisition.best) / model.inner.predict(P)[1] > 0
+    np.testing.assert_array_equal(likely, mean > best)
+    plain = history("minimize", [{"value": row["value"]} for row in rows])[1]
+    assert plain.objectives[0].warp == Plain()  # without limits nothing is warped
 
 
 def test_a_target_improves_on_the_nearest() -> None:
@@ -154,13 +175,17 @@ def test_the_papers_methods_improve_on_the_best_of_one_objective() -> None:
 
 @dataclass(frozen=True)
 class Hopeful:
-    """A regressor that expects more than was seen."""
+    """A model that expects more than was seen."""
 
-    inner: GPModel
+    model: WarpedModel
     by: float
 
+    @property
+    def inner(self):
+        return self.model.inner
+
     def predict(self, X):
-        mean, std = self.inner.predict(X)
+        mean, std = self.model.predict(X)
         return mean + self.by, std
 
 
@@ -204,7 +229,7 @@ def test_up_to_three_objectives_are_log_ehvi(m: int) -> None:
     data, models = history(outputs, rows)
     acquisition = over(data, models)
     assert isinstance(acquisition, LogExpectedHypervolume)
-    assert list(acquisition.regressors) == list(models.objectives)
+    assert list(acquisition.regressors) == [model.inner for model in models.objectives]
     kinds = [log_expected_improvement, log_expected_improvement, log_target_improvement]
     assert list(acquisition.log_gains) == kinds[:m]
     want = boxes(-data.gains, -reference(data))

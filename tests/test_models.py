@@ -11,8 +11,8 @@ from becbo.data import Dataset, dataset
 from becbo.methods import build
 from becbo.models.base import Models
 from becbo.models.feasibility import Networks, OneGP, PerConstraint
-from becbo.models.values import MEASURED_DOUBT, fit_limit
-from becbo.models.warm import checkpoint, fit_regressor
+from becbo.models.values import MEASURED_DOUBT, fit_limit, fit_value
+from becbo.models.warm import checkpoint
 from becbo.outputs import Output, Outputs
 from becbo.settings import Settings
 from becbo.surrogates.gp import GaussianProcess
@@ -182,7 +182,7 @@ def test_without_censored_values_the_fit_is_that_of_the_numbers() -> None:
     results = measured()
     data = history([COST, HEAT], results)
     model = fit_limit(GP, data, 0)
-    alone = fit_regressor(GP, data, 1)
+    alone = fit_value(GP, data, 1)
     assert model.warp == Plain()
     np.testing.assert_allclose(model.predict(DESIGNS), alone.predict(DESIGNS), rtol=1e-6, atol=1e-9)
     # A failure for another reason says nothing of the limit.

@@ -122,7 +122,7 @@ BAD_SETTINGS = {
     "negative seed": ({"seed": -1}, "seed -1 must be a whole number of at least 0"),
     "named seed": ({"seed": "a"}, "seed 'a' must be a whole number"),
     "dict": ({"trials": [GOOD]}, "{'x': 0.5, 'n': 2} is not a becbo.Trial"),
-    "outcome": ({"trials": [trial(outcome="ok", value=1.0)]}, "make them by Trial.from_dict"),
+    "outcome": ({"trials": [Trial(0, GOOD, "ok")]}, "make them by Trial.from_dict"),
     "order": ({"trials": [trial(1)]}, "trial number 1 cannot follow 0 trials"),
     "twice": ({"trials": [trial(0), trial(0)]}, "trial number 0 cannot follow 1 trials"),
     "no value": (

@@ -6,11 +6,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from becbo import InvalidInput, Limit, Objective, Recorded
 from becbo.outputs import Outputs
+
+steady = settings(deadline=None, derandomize=True)
 
 BAD = {
     "empty name": (lambda: Objective(""), "an output needs a non-empty name, got ''"),
@@ -197,6 +199,7 @@ def test_both_bounds_count(value: float, kept: bool) -> None:
 FLOATS = st.floats(-1e6, 1e6)
 
 
+@steady
 @given(FLOATS, FLOATS)
 def test_gains_order_values_as_the_user_does(a: float, b: float) -> None:
     down, up, target = Objective("a"), Objective("a", "maximize"), Objective("a", target=7)
@@ -206,6 +209,7 @@ def test_gains_order_values_as_the_user_does(a: float, b: float) -> None:
     assert target.gain(7.0) == 0 >= target.gain(a)
 
 
+@steady
 @given(FLOATS, FLOATS)
 def test_models_see_values_that_can_be_restored(value: float, target: float) -> None:
     for output in (COST, Objective("a", "maximize"), STRESS, COLOUR):

@@ -10,6 +10,8 @@ from hypothesis.extra.numpy import arrays
 
 from becbo.pareto import boxes, hypervolume, nondominated
 
+steady = settings(deadline=None, derandomize=True)
+
 
 def points(m: int, max_size: int = 12):
     """Values on a grid, so that ties are common."""
@@ -28,6 +30,7 @@ UP_TO_THREE = st.integers(1, 3).flatmap(points)
 # -- fronts ------------------------------------------------------------------------------------
 
 
+@steady
 @given(ANY)
 def test_the_front_is_what_nothing_dominates(F) -> None:
     on_front = nondominated(F)
@@ -38,6 +41,7 @@ def test_the_front_is_what_nothing_dominates(F) -> None:
         assert on_front[i] == (not is_dominated and is_first)
 
 
+@steady
 @given(ANY)
 def test_every_point_is_matched_by_the_front(F) -> None:
     front = F[nondominated(F)]
@@ -64,7 +68,7 @@ def pymoo_hypervolume():
     return measure
 
 
-@settings(deadline=None)
+@steady
 @given(F=ANY)
 @example(F=np.array([[1.0, 2, 3], [1, 2, 3], [3, 2, 1], [4, 4, 4]]))
 def test_hypervolume_is_pymoos(pymoo_hypervolume, F) -> None:
@@ -83,6 +87,7 @@ def test_hypervolume_of_random_fronts_is_pymoos(pymoo_hypervolume, m: int, seed:
     assert want > 0 and hypervolume(F, reference) == pytest.approx(want, rel=1e-10)
 
 
+@steady
 @given(st.integers(1, 4).flatmap(lambda m: points(m, 5)))
 def test_hypervolume_by_inclusion_and_exclusion(F) -> None:
     reference = np.full(F.shape[1], 4.0)
@@ -94,6 +99,7 @@ def test_hypervolume_by_inclusion_and_exclusion(F) -> None:
     assert hypervolume(F, reference) == pytest.approx(volume, abs=1e-9)
 
 
+@steady
 @given(ANY)
 def test_hypervolume_counts_only_what_is_below_the_reference(F) -> None:
     reference = np.full(F.shape[1], 2.0)
@@ -116,6 +122,7 @@ def volumes(lower, upper, floor: float):
     return np.prod(upper - np.maximum(lower, floor), axis=1)
 
 
+@steady
 @given(UP_TO_THREE)
 def test_boxes_hold_every_improvement_once(F) -> None:
     reference = np.linspace(3.0, 4.0, F.shape[1])
@@ -130,6 +137,7 @@ def test_boxes_hold_every_improvement_once(F) -> None:
     np.testing.assert_array_equal(in_boxes(P, lower, upper), improves.astype(int))
 
 
+@steady
 @given(UP_TO_THREE)
 def test_boxes_and_hypervolume_fill_the_space_below_the_reference(F) -> None:
     reference, floor = np.full(F.shape[1], 4.0), -4.0

@@ -4,12 +4,14 @@ import json
 import pickle
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from becbo import Estimate, Infeasible, InvalidInput, Outcome, Prediction, Result, Trial
 from becbo.reasons import NO_REASONS, Reasons
 from becbo.trial import PENDING
+
+steady = settings(deadline=None, derandomize=True)
 
 NAMES = st.text(min_size=1, max_size=5)
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
@@ -36,16 +38,19 @@ TRIALS = st.builds(
 )
 
 
+@steady
 @given(TRIALS)
 def test_a_trial_survives_a_file(trial: Trial) -> None:
     assert Trial.from_dict(json.loads(json.dumps(trial.to_dict()))) == trial
 
 
+@steady
 @given(RESULTS)
 def test_a_result_survives_a_file(result: Result) -> None:
     assert Result.from_dict(json.loads(json.dumps(result.to_dict()))) == result
 
 
+@steady
 @given(PREDICTIONS)
 def test_a_prediction_survives_a_file(prediction: Prediction) -> None:
     assert Prediction.from_dict(json.loads(json.dumps(prediction.to_dict()))) == prediction
