@@ -23,12 +23,21 @@ from becbo.bench.plan import SUITES
 from becbo.bench.records import Record, read
 from becbo.bench.report import standing, write_report
 from becbo.bench.sections import sections
-from becbo.bench.summary import failure_share, feasible
+from becbo.bench.summary import (
+    CAP,
+    HYPERVOLUME_REGRET,
+    bootstrap_interval,
+    failure_share,
+    feasible,
+    measure_of,
+    with_interval,
+)
 from becbo.bench.table import Table, table
 from becbo.problems import PAPER, TUNING
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
+OUTPUTS = ("pareto", "pareto-measured", "measured")  # suites with several outputs
 MAIN = tuple(variant.label for variant in SUITES["paper"].variants)  # the main comparison
 
 TEXT = """\
@@ -49,7 +58,7 @@ drawn again until at least one works and charged as 10; then one proposal at a t
 {standings}
 
 `edge` was tuned before the suite `tuning` existed: some of its settings were chosen looking at
-Townsend, the bearing and the beam (docs/architecture.md says which), which flatters it on the
+Townsend, the bearing and the beam (docs/research/search.md says which), which flatters it on the
 paper's problems. It ends furthest from the optimum, in log10 regret, on {furthest}.
 
 ### Goals
@@ -110,6 +119,15 @@ C >= 0.5 - sigma_E admits, and that C >= 0.5 admits.
 ![The same experiments, three classifiers](figures/why-classifiers.png)
 
 What is missing so far: {missing}
+
+## Several objectives and measured limits
+
+`python benchmarks/peers.py --suite SUITE --seeds 5 --budget 100`; the suites and what methods are
+told: `becbo bench list`. Every method starts from the same designs. Shares of the best known
+hypervolume, or log10 regret capped at -4, are means over problems with 95 % intervals over runs.
+Nobody is told the reference point of a hypervolume.
+
+{outputs}
 
 ## Robustness
 
@@ -190,6 +208,8 @@ def main() -> None:
     }
     write_report(paper, HERE, read_curves(RESULTS / "paper"), print)
     write_report(peers, HERE / "other-tools", note=print)
+    for suite in OUTPUTS:
+        write_report(finished(RESULTS / suite), HERE / suite, note=print)
     cells = json.loads(speed.RESULTS.read_text())
     footprint = json.loads((RESULTS / "footprint.json").read_text())
     text = TEXT.format(
@@ -208,6 +228,7 @@ def main() -> None:
         n_ablation=len(parts),
         n_tuning=len(TUNING),
         ablation=tables["ablation"],
+        outputs="\n\n".join(map(outputs_text, OUTPUTS)),
         robustness=robustness_text(),
         n_explain=len(answers) // len(explain.CLASSIFIERS),
         explain=tables["explain"],
@@ -321,6 +342,36 @@ def means(records: Sequence[Record]) -> str:
     kept = [i for i, name in enumerate(whole.header) if i > 0 and any(r[i] for r in whole.means)]
     header, *rows = [[row[i] for i in kept] for row in (whole.header, *whole.means)]
     return Table(tuple(header), tuple(map(tuple, rows)), ()).markdown()
+
+
+def outputs_text(suite: str) -> str:
+    """One suite with several outputs: methods over all problems, then problem by problem."""
+    records = finished(RESULTS / suite)
+    lines = []
+    for label in sorted({record.run.label for record in records}):
+        mine = [record for record in records if record.run.label == label]
+        quality = [_ends(mine, problem) for problem in sorted({r.run.problem for r in mine})]
+        failed = np.mean([failure_share(feasible(r), r.n_initial) for r in mine])
+        seconds = np.median(np.concatenate([r.seconds for r in mine]))
+        mean = with_interval(
+            float(np.mean([q.mean() for q in quality])), *bootstrap_interval(quality), form=".3f"
+        )
+        lines.append((label, mean, f"{failed:.0%}", f"{seconds:.2f}", str(len(mine))))
+    header = ("method", "mean after 100 (95 %)", "infeasible", "s per proposal (median)", "runs")
+    summary = Table(header, tuple(lines), ()).markdown()
+    each = table(records)
+    rows = Table(each.header, each.rows, ()).markdown()
+    return (
+        f"**{suite}** ({SUITES[suite].summary}):\n\n{summary}\n\n{rows}\n\n"
+        f"![The course of the runs]({suite}/figures/{suite}-regret.png)"
+    )
+
+
+def _ends(records: Sequence[Record], problem: str) -> np.ndarray:  # (k,)
+    """The ends of the runs on a problem: shares of the hypervolume, or capped regrets."""
+    measure = measure_of(problem)
+    ends = np.array([measure.curve(r)[-1] for r in records if r.run.problem == problem])
+    return 1 - ends if measure is HYPERVOLUME_REGRET else np.maximum(ends, CAP)
 
 
 def robustness_text() -> str:

@@ -16,6 +16,7 @@ from becbo.surrogates.base import Array, FeasibilityModel, Regressor, mills, nor
 
 _LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
 _TINY = 1e-300
+_FAR = 1e100  # standard deviations: further makes no difference
 _SMALL_STEP = 1e-3  # below it a second difference loses digits to cancellation
 _SERIES_BELOW = -1e3  # where 1 + z M(z) has lost too many digits to cancellation
 
@@ -51,7 +52,7 @@ def log_expected_improvement(
     M / (1 + z M) / std and 1 / (1 + z M) / std. They come without the division, which overflows
     for values around 1e-300.
     """
-    z = (mean - best) / std
+    z = _in_stds(mean - best, std)
     below = np.minimum(z, 0.0)  # M overflows for large positive z, where the plain form is exact
     ratio = np.sqrt(np.pi / 2) * erfcx(-below / np.sqrt(2))
     inverse_square = 1.0 / np.minimum(below, _SERIES_BELOW) ** 2
@@ -65,6 +66,12 @@ def log_expected_improvement(
     by_mean = np.where(is_below, ratio / head, cdf / plain)
     by_std = np.where(is_below, 1.0 / head, pdf / plain)
     return np.log(std) + log_h, by_mean, by_std
+
+
+def _in_stds(distance: Array, std: Array) -> Array:
+    """A distance in standard deviations; a reference may be so far away that squares overflow."""
+    with np.errstate(over="ignore"):
+        return np.clip(distance / std, -_FAR, _FAR)
 
 
 # (mean, std, best) -> log E[max(0, gain - best)] and std * d/dmean, std * d/dstd of it, where the
@@ -82,7 +89,7 @@ def log_target_improvement(
     std * (h(z + t) - 2 h(z) + h(z - t)) at z = -|mean| / std with t = b / std. Where t is too
     small for a difference, it is std * t^2 * phi(z) to the same accuracy.
     """
-    t = np.maximum(-np.asarray(best), _TINY) / std
+    t = np.maximum(_in_stds(-np.asarray(best), std), _TINY)
     z = -np.abs(mean) / std + 0.0 * t
     is_small = t * (1.0 + np.abs(z)) < _SMALL_STEP
     step = np.where(is_small, 1.0, t)

@@ -172,7 +172,7 @@ def test_new_asks_how_numbers_can_be_set(
     done = becbo("new")
     assert (done.code, done.err) == (0, "")
     described = Campaign.open(tmp_path / "becbo.db").description
-    assert described.noisy
+    assert described.settings.noisy
     assert [parameter.allowed for parameter in described.parameters] == [
         "0.01 to 1 mol/l, on a logarithmic scale",
         "20 to 80 °C, in steps of 5",
@@ -183,4 +183,4 @@ def test_new_asks_how_numbers_can_be_set(
     assert "it = 'wide' is not a number" in done.out
     assert "time: step 100.0 must be positive and at most 8.0" in done.out
     assert done.out.count("Do factors matter") == 2  # not for steps, whole numbers and below zero
-    assert "how much risk to take" in done.out
+    assert "such as the risk" in done.out

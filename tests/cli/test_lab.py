@@ -17,6 +17,7 @@ from commands import Done
 from becbo import Outcome
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import describe, read_description
+from becbo.campaign.formatting import result_text
 from becbo.campaign.store import FILE
 from becbo.cli import options
 
@@ -248,7 +249,7 @@ def test_questions_are_asked_again(
     assert (done.code, done.err) == (0, "")
     for words in (
         "has a campaign 'coating' already",
-        "there is a taken.yaml already",
+        "taken.yaml exists already",
         "must not contain [ ]",
         "name: give a name",
         "'note' is a column of every table",
@@ -258,7 +259,7 @@ def test_questions_are_asked_again(
         "'x': answer n or w or c",
         "low 500.0 must be below high 100.0",
         "'1,500' is ambiguous; write 1500 or 1.500",
-        "'temperature' is there already",
+        "'temperature' exists already",
         "needs at least two choices",
         "'gas' is not one of the numeric parameters",
         "'many' is not a number",
@@ -363,10 +364,10 @@ def test_an_import_says_what_it_did(becbo: Becbo, tmp_path: Path) -> None:
         "of these 1 worked, 2 failed, 1 lost; failed because the cell was empty: 1 run: 6",
         "filled in the reason or note of 1 run: 2",
         "1 row known already",
-        "1 row without a result, still pending; write failed where it failed",
+        "1 row without a result, still pending; write failed where the experiment failed",
         "The table has another reason or note for run 1; the recorded one was kept.",
         """To change it: becbo correct 1 600.0 --note 'by Ann'"'"'s oven' -c coating""",
-        "If what is empty has not failed, take the import back: becbo undo -c coating",
+        "If empty cells do not mean failed, undo the import: becbo undo -c coating",
     ]
     done = becbo("undo")
     assert "Taken back: an import of 5 runs: 2, 5, 6, 7, 8; best so far: 600 HV" in done.out
@@ -380,7 +381,7 @@ def test_how_to_correct_what_a_table_has_otherwise(becbo: Becbo, tmp_path: Path)
     (command,) = re.findall("To change it: becbo (.*)", becbo("import", "a.csv").out)
     assert command == "correct 2 --failed --reason bent"
     becbo(*command.split())
-    assert str(campaign.run(2).result) == "failed (bent)"
+    assert result_text(campaign.run(2).result) == "failed (bent)"
 
 
 def test_undo_walks_back(becbo: Becbo, tmp_path: Path) -> None:
@@ -412,7 +413,7 @@ def test_change(becbo: Becbo, tmp_path: Path) -> None:
     assert becbo("change", str(plan)).out == "nothing is different\n"
     plan.write_text(plan.read_text().replace("high: 550", "high: 150"))
     refused = becbo("change", str(plan))
-    assert refused.code == 2 and "would not be a run of this campaign" in refused.err
+    assert refused.code == 2 and "would no longer be valid" in refused.err
 
 
 def test_withdraw(becbo: Becbo, tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ def test_calibration_by_hand() -> None:
     assert found.base_rate == pytest.approx(0.6)
     assert found.brier_of_base_rate == pytest.approx((3 * 0.4**2 + 2 * 0.6**2) / 5)
     assert [(b.low, b.high, b.n) for b in found.bins] == [(0, 0.2, 1), (0.2, 0.4, 1), (0.8, 1, 3)]
-    assert [b.believed for b in found.bins] == pytest.approx([0.1, 0.3, 0.9])
+    assert [b.stated for b in found.bins] == pytest.approx([0.1, 0.3, 0.9])
     assert [b.observed for b in found.bins] == pytest.approx([0.0, 1.0, 2 / 3])
     assert not found.is_enough
 
@@ -624,9 +624,9 @@ def test_too_few_experiments_are_called_too_few(tmp_path: Path) -> None:
     found = analyze_campaign(campaign_of(tmp_path, table(4)))
     assert (
         found.failure_importances.note
-        == "Not enough yet: this takes 3 successes and as many failures."
+        == "Not enough yet: this needs 3 successes and as many failures."
     )
-    assert found.value_importances.note == "Not enough yet: this takes 5 values."
+    assert found.value_importances.note == "Not enough yet: this needs 5 values."
     assert len(found.maps.maps) == 3
 
 
@@ -642,7 +642,7 @@ def test_nothing_has_failed(tmp_path: Path) -> None:
     found = analyze_campaign(campaign_of(tmp_path, table(12, lambda heat, *rest: heat)))
     assert found.failure_importances.parameters == ()
     assert found.value_importances.parameters[0].name == "heat"
-    assert found.value_importances.note == "A hint only: 12 experiments for 3 parameters."
+    assert found.value_importances.note == "Only a hint: 12 experiments for 3 parameters."
 
 
 def test_values_without_differences(tmp_path: Path) -> None:

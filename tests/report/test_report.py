@@ -180,7 +180,7 @@ def test_a_report_of_few_experiments(n: int, tmp_path: Path) -> None:
     made = campaign_in_memory(tmp_path, PLAN, table(n) if n else [])
     page = Page(report.report_page(analyze_campaign(made)))
     assert "Not enough yet" in page.text
-    assert "If you asked now" in page.text
+    assert "If you ask now" in page.text
     assert ("No experiment has been recorded yet" in page.text) == (n == 0)
     assert page.places() == set(page.figures())
 

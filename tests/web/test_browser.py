@@ -98,7 +98,7 @@ def test_from_nothing_to_a_recorded_failure(new_page: Any, lab: Path) -> None:
     page = new_page("/")
     page.get_by_role("link", name="New campaign").press("Enter")
     first, second = page.get_by_role("group", name="Parameter").all()[:2]
-    about = page.get_by_role("group", name="What it is about")
+    about = page.get_by_role("group", name="The campaign")
     measured = page.get_by_role("group", name="What is measured")
     about.get_by_label("Name").fill("spring")
     measured.get_by_label("Name").fill("mass")
@@ -121,7 +121,7 @@ def test_from_nothing_to_a_recorded_failure(new_page: Any, lab: Path) -> None:
     page.get_by_label("How many").fill("2")
     page.get_by_label("How many").press("Enter")
     expect(page.get_by_role("button", name="Record run 1")).to_be_visible()
-    expect(page.get_by_text("Working out 2 experiments")).to_be_hidden()
+    expect(page.get_by_text("Computing 2 suggestions")).to_be_hidden()
     # Typed while the page refreshes itself: the second suggestion must not take it away.
     run = page.get_by_role("article", name="Run 0")
     expect(run.get_by_text("Part of the initial design")).to_be_visible()
@@ -171,7 +171,7 @@ def test_a_problem_of_the_server_is_told_in_its_words(
     page.goto("/c/moved")
     saying = page.locator("[data-saying]")
     try:
-        expect(saying).to_contain_text(f"Not there yet: there is no file {lab}")
+        expect(saying).to_contain_text(f"Not available: there is no file {lab}")
     finally:
         away.rename(lab)
     expect(saying).to_have_text("")
@@ -191,7 +191,7 @@ def test_a_table_with_bad_rows(new_page: Any, tmp_path: Path) -> None:
 
     send("temperature,gas,hardness\n205,argon,305\nhot,argon,1\n215,neon,2\n")
     alert = page.get_by_role("alert").first
-    expect(alert).to_contain_text("2 rows must be mended")
+    expect(alert).to_contain_text("2 rows must be corrected")
     expect(alert).to_contain_text("line 3")
     expect(alert).to_contain_text("line 4")
     expect(alert).to_be_focused()
@@ -218,7 +218,7 @@ def test_two_people_record_the_same_run(new_page: Any, lab: Path) -> None:
     expect(alert).to_contain_text("Somebody else was faster: run 4 is recorded already: 410")
     expect(slow.get_by_label("hardness in HV")).to_have_value("399")
     assert Campaign.open(lab, "coating").run(4).value == 410
-    slow.get_by_role("button", name="Write the correction").click()
+    slow.get_by_role("button", name="Save the correction").click()
     expect(slow.get_by_role("status").first).to_contain_text("Run 4 is corrected: 399 HV.")
 
 
@@ -230,12 +230,12 @@ def test_a_pending_run_says_what_is_believed_now(new_page: Any, lab: Path) -> No
     for near in (temperature - 1, temperature + 1):
         campaign.add({**run.params, "temperature": min(max(near, 150.0), 450.0)}, failed="flaked")
     page = new_page(f"/c/coating/runs/{run.number}")
-    expect(page.locator(".settings").filter(has_text="Believed before")).to_contain_text(
+    expect(page.locator(".settings").filter(has_text="Predicted before")).to_contain_text(
         percent(run.believed.p_feasible)
     )
     now = page.locator(f"[data-why='{run.number}']")
     expect(now).to_contain_text("When it was suggested, the chance to work was")
-    expect(now).to_contain_text("better withdraw it")
+    expect(now).to_contain_text("withdraw it and ask for another")
     campaign.withdraw(run.number)
 
 

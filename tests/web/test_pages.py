@@ -104,9 +104,9 @@ def test_suggestions_come_in_the_background(site: Site, campaign: Campaign) -> N
     answer = site.send(f"{PAGE}/suggest", {"q": "2"})
     assert answer.headers["location"] == f"{PAGE}#next"
     text = text_of(site, PAGE)
-    assert "Working out 2 experiments" in text
+    assert "Computing 2 suggestions" in text
     assert '<noscript><meta http-equiv="refresh"' in text
-    while "Working out" in text:
+    while "Computing" in text:
         time.sleep(0.2)
         text = text_of(site, PAGE)
     assert len([run for run in campaign.runs if run.outcome is Outcome.PENDING]) == 3
@@ -166,12 +166,12 @@ def test_record_what_has_no_value(
 
 def test_correct_and_take_back(site: Site, campaign: Campaign) -> None:
     text = text_of(site, f"{PAGE}/runs/3")
-    assert 'value="cracked"' in text and "becomes again: lost" in text
+    assert 'value="cracked"' in text and "returns to: lost" in text
     fields = {"outcome": "ok", "value": "377", "version": "3"}
     corrected = site.send(f"{PAGE}/runs/3/correct", fields)
     assert "Run 3 is corrected: 377 HV." in text_of(site, corrected.headers["location"])
     text = text_of(site, f"{PAGE}/runs/3")
-    assert "Earlier entries" in text and "becomes again: failed (cracked)" in text
+    assert "Earlier entries" in text and "returns to: failed (cracked)" in text
     version = str(campaign.run(3).version)
     undone = site.send(f"{PAGE}/runs/3/undo", {"version": version})
     told = "Run 3 is back in its previous state: failed (cracked)."
@@ -193,7 +193,7 @@ def test_whoever_is_second_is_told(site: Site, campaign: Campaign) -> None:
     assert answer.status_code == 409
     assert "Somebody else was faster: run 4 is recorded already: 410" in answer.text
     # What was typed can be sent as a correction.
-    assert "Write the correction" in answer.text and 'value="399"' in answer.text
+    assert "Save the correction" in answer.text and 'value="399"' in answer.text
     campaign.correct(4, 411)
     for what in ("correct", "undo", "withdraw"):
         answer = site.send(f"{PAGE}/runs/4/{what}", fields)

@@ -17,6 +17,7 @@ from becbo.campaign.changes import changes, check_change
 from becbo.campaign.description import Description
 from becbo.campaign.errors import Conflict, NotFound
 from becbo.campaign.formatting import result_text
+from becbo.campaign.proposals import ask_study, plan_of
 from becbo.campaign.runs import (
     WITHDRAWN,
     Run,
@@ -26,15 +27,12 @@ from becbo.campaign.runs import (
     read_runs,
     runs_to_repeat,
 )
-from becbo.campaign.status import Status, plan_of, status_of
+from becbo.campaign.status import Status, status_of
 from becbo.campaign.store import FILE, AnyDescription, Batch
 from becbo.checks import whole_number
 from becbo.errors import InvalidInput
 from becbo.optimizer import Optimizer
-from becbo.optuna.internals import storage_of
 from becbo.optuna.proposal import optimizer_of
-from becbo.optuna.sampler import BECBOSampler
-from becbo.optuna.spaces import distributions_of
 from becbo.optuna.storage import study_lock
 from becbo.optuna.study_data import StudyData
 from becbo.trial import Outcome, Result
@@ -50,11 +48,9 @@ class Campaign:
         run = campaign.suggest()[0]
         print(run.number, run.params, run.believed)
         campaign.record(run.number, 812.5, note="slight haze")  # it worked
-        # campaign.record(run.number, failed="it peeled off")   the design is infeasible
-        # campaign.record(run.number, lost="power cut")         nothing is known about the design
+        # or record(run.number, failed="it peeled off"), or record(run.number, lost="power cut")
 
-    `becbo.tables` imports and exports spreadsheets, `becbo.insight` says what was learned, and
-    `becbo.report` writes it to a file.
+    `becbo.tables` imports and exports spreadsheets, `becbo.report` writes what was learned.
 
     A run has the number of its first trial in the study, so corrections leave gaps in the numbers.
     Several people and programs may use a campaign at once, through Python, the command line, the
@@ -188,14 +184,7 @@ class Campaign:
         """
         q = whole_number("suggest: the number of experiments", q)
         numbers = self._repeat_lost(q)
-        asking = optuna.load_study(
-            study_name=self.name,
-            storage=storage_of(self._study),
-            sampler=_sampler(self.description),
-        )
-        distributions = distributions_of(self.description.space)
-        while len(numbers) < q:
-            numbers.append(asking.ask(distributions).number)
+        numbers += ask_study(self._study, self.description, q - len(numbers))
         return [run for run in self.runs if run.number in numbers]
 
     def record(
@@ -230,7 +219,7 @@ class Campaign:
             InvalidInput: The result cannot be used.
             Conflict: The run is recorded already, or has changed since `version`.
         """
-        result = self._entered(value, failed, lost)
+        result = self._result(value, failed, lost)
         with self._lock():
             run = self._current(number, version)
             if run.outcome is not Outcome.PENDING:
@@ -265,7 +254,7 @@ class Campaign:
             InvalidInput: The result cannot be used, or the run is pending.
             Conflict: The run has changed since `version`.
         """
-        result = self._entered(value, failed, lost)
+        result = self._result(value, failed, lost)
         with self._lock():
             run = self._current(number, version)
             if run.outcome is Outcome.PENDING:
@@ -369,15 +358,14 @@ class Campaign:
         """
         space = self.description.space
         checked = space.validate(params)
-        result = self._entered(value, failed)
+        result = self._result(value, failed)
         return self.run(store.add_run(self._study, space, checked, result, clean_text(note)))
 
     @contextmanager
     def batch(self) -> Iterator[Batch]:
         """Writes several entries that `undo_last` takes back together.
 
-        Nobody else can write meanwhile. The entries are not a transaction: those written before
-        an error stay.
+        Nobody else can write meanwhile. It is not a transaction: entries before an error stay.
 
         Yields:
             The batch, with the runs as they are now.
@@ -396,7 +384,7 @@ class Campaign:
             due = runs_to_repeat(self.runs, space)[:at_most]
             return [store.repeat_run(self._study, space, run) for run in due]
 
-    def _entered(self, value: float | None, failed: bool | str, lost: bool | str = False) -> Result:
+    def _result(self, value: float | None, failed: bool | str, lost: bool | str = False) -> Result:
         return entered_result(self.description.objective.name, value, failed, lost)
 
     def _current(self, number: int, version: int | None) -> Run:
@@ -409,7 +397,3 @@ class Campaign:
 
 def _recorded(run: Run) -> str:
     return f"run {run.number} is recorded already: {result_text(run.result)}"
-
-
-def _sampler(description: Description) -> BECBOSampler:
-    return BECBOSampler(space=description.space, **vars(description.settings))

@@ -50,6 +50,11 @@ def plural(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
+def sentence(text: str) -> str:
+    """The text with a capital at the beginning and a full stop at the end."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+
+
 def tight(text: str) -> str:
     """The text with non-breaking spaces inside its numbers."""
     return text.replace(" %", "\u00a0%").replace(" ± ", "\u00a0±\u00a0")

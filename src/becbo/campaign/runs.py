@@ -274,7 +274,7 @@ def _run(
 
 
 def _believed(proposal: StoredProposal | None, outputs: Outputs) -> Prediction | None:
-    """What was predicted; a sampler does not know the names of outputs, only their order."""
+    """What was predicted, under the present names of the outputs: a change may rename them."""
     if proposal is None or proposal.believed is None:
         return None
     estimates = proposal.believed.outputs.values()

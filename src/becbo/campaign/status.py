@@ -1,4 +1,4 @@
-"""The status of a campaign, and what comes next."""
+"""The status of a campaign."""
 
 from __future__ import annotations
 
@@ -7,12 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from becbo.campaign.description import Description
-from becbo.campaign.runs import REPEAT, Run, runs_to_repeat
-from becbo.optuna.proposal import Plan, next_proposal
-from becbo.optuna.spaces import StudySpace
-from becbo.optuna.study_data import StudyData
+from becbo.campaign.runs import Run
 from becbo.reasons import Reasons
-from becbo.trial import Outcome, Trial
+from becbo.trial import Outcome
 
 
 @dataclass(frozen=True)
@@ -77,24 +74,3 @@ def _reasons(given_reasons: Sequence[Reasons]) -> dict[str, int]:
         spelled = given | spelled
         counts.update(given.keys())
     return {spelled[reason]: n for reason, n in counts.most_common()}
-
-
-def plan_of(description: Description) -> Plan:
-    """How the study of a campaign is continued."""
-    return Plan(StudySpace.of(description.space), description.settings)
-
-
-def next_suggestion(description: Description, study: StudyData, runs: Sequence[Run]) -> Trial:
-    """What `Campaign.suggest` would suggest now. Nothing becomes pending.
-
-    Args:
-        description: The campaign.
-        study: What its study holds.
-        runs: The runs in that study.
-
-    Returns:
-        The suggestion.
-    """
-    for run in runs_to_repeat(runs, description.space):
-        return Trial(0, run.params, origin=REPEAT)
-    return next_proposal(study, plan_of(description))

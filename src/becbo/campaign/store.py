@@ -21,8 +21,8 @@ from optuna.trial import TrialState
 
 from becbo.campaign.description import Description, describe, read_description
 from becbo.campaign.errors import Conflict, NotFound
+from becbo.campaign.proposals import plan_of
 from becbo.campaign.runs import BATCH, NOTE, REOPENED, RESTORES, Run, RunState, clean_text
-from becbo.campaign.status import plan_of
 from becbo.errors import InvalidInput
 from becbo.optuna.internals import add_trial, set_system_attr, set_user_attr
 from becbo.optuna.outcomes import OUTCOME, REASON, REPLACES, RETRIES

@@ -1,4 +1,4 @@
-"""The command `becbo`: translate, call, translate back.
+"""The command `becbo`.
 
 Heavy imports live inside the commands, so that `becbo --help` answers at once.
 """
@@ -63,21 +63,25 @@ def _print_version(wanted: bool) -> None:
 def _root(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Print it."),
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
     ] = False,
 ) -> None: ...
 
 
 @app.command(epilog="Example: [bold]becbo demo --problem townsend --evaluations 100[/bold]")
 def demo(
-    evaluations: Annotated[int, typer.Option(min=1, help="How many designs to try.")] = 60,
+    evaluations: Annotated[int, typer.Option(min=1, help="How many experiments to run.")] = 60,
     # Of the seeds 0 to 7 the one with the median result: neither luck nor bad luck.
-    seed: Annotated[int, typer.Option(min=0, help="Another seed, another run.")] = 7,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed gives another run.")] = 7,
     problem: Annotated[
-        str, typer.Option(help="What to optimise: a name from `becbo problems`.")
+        str, typer.Option(help="The problem: a name from `becbo problems`.")
     ] = "welded_beam",
-    method: Annotated[str, typer.Option(help="How: a name from `becbo methods`.")] = "edge",
-    out: Annotated[Path, typer.Option(help="Folder for the files it writes.")] = Path("becbo-demo"),
+    method: Annotated[str, typer.Option(help="The method: a name from `becbo methods`.")] = "edge",
+    out: Annotated[Path, typer.Option(help="The folder for the files it writes.")] = Path(
+        "becbo-demo"
+    ),
 ) -> None:
     """Optimise a problem whose bad designs return nothing, and show what was found.
 

@@ -1,4 +1,4 @@
-"""`becbo demo`: one run on a known problem, told to someone who has never seen the package."""
+"""`becbo demo`: one run on a known problem, explained to newcomers."""
 
 from __future__ import annotations
 
@@ -51,7 +51,19 @@ print(result.best.params, result.best.value, result.n_failed)
 def run_demo(
     problem_name: str, method: str, evaluations: int, seed: int, out: Path, console: Console
 ) -> bool:
-    """Announce, run, report, write files. Returns whether Ctrl-C ended it early."""
+    """Runs the demo.
+
+    Args:
+        problem_name: A name from `becbo problems`.
+        method: A name from `becbo methods`.
+        evaluations: How many experiments.
+        seed: The seed of the run.
+        out: The folder for the files it writes.
+        console: Where to print.
+
+    Returns:
+        Whether Ctrl-C ended it early.
+    """
     problem = get_single(problem_name)
     if method not in METHODS:
         raise InvalidInput(f"method {method!r} is unknown; known: {', '.join(METHODS)}")
@@ -78,7 +90,7 @@ def run_demo(
 
 
 def _campaign(problem: Problem, method: str, budget: int, seed: int, file: Path) -> Campaign:
-    """A new campaign in the file, beside those of earlier demos."""
+    """Creates a campaign in the file, beside those of earlier demos."""
     taken = campaign_names(file)
     names = (f"{problem.name} {i}" if i > 1 else problem.name for i in itertools.count(1))
     described = Description(
@@ -92,7 +104,7 @@ def _campaign(problem: Problem, method: str, budget: int, seed: int, file: Path)
 
 
 def _run(campaign: Campaign, problem: Problem, evaluations: int) -> bool:
-    """Do all the experiments; returns whether Ctrl-C ended it early."""
+    """Runs all experiments; returns whether Ctrl-C ended it early."""
     try:
         with ProgressBar(evaluations) as bar:
             for _ in range(evaluations):
@@ -137,7 +149,7 @@ def _report(runs: Sequence[Run], problem: Problem, interrupted: bool, console: C
 
 
 def _write_files(campaign: Campaign, problem: Problem, out: Path, console: Console) -> None:
-    """The study is there already; its table, a picture and the report, where they can be made."""
+    """Writes the table, and the picture and the report if their packages are installed."""
     export_table(campaign, out / "runs.csv")
     lines = [f"The study: {out / FILE}", f"Every design tried: {out / 'runs.csv'}"]
     for name, write, extra in (

@@ -33,7 +33,7 @@ def overview(description: Description) -> Table:
 def print_suggestions(
     console: Console, campaign: Campaign, runs: Sequence[Run], options: str
 ) -> None:
-    """Each design, why it was chosen, and how to record it."""
+    """Prints each design, why it was chosen, and how to record it."""
     for run in runs:
         _say(console, f"[bold]Run {run.number}[/]")
         console.print(_design(campaign.description, run), highlight=False)
@@ -51,7 +51,7 @@ def print_suggestions(
 
 
 def print_entry(console: Console, campaign: Campaign, run: Run, verb: str, options: str) -> None:
-    """What stands in a run now."""
+    """Prints a run after a change."""
     result = result_text(run.result, campaign.description.objective.unit)
     _say(console, escape(f"{verb}: run {run.number} is {result}; {_best(campaign)}."))
     _say(console, f"{_progress(campaign)}.")
@@ -59,7 +59,7 @@ def print_entry(console: Console, campaign: Campaign, run: Run, verb: str, optio
 
 
 def print_undone(console: Console, campaign: Campaign, runs: Sequence[Run], options: str) -> None:
-    """What was taken back: one entry, or an import."""
+    """Prints what was undone: one entry, or an import."""
     if len(runs) == 1:
         print_entry(console, campaign, runs[0], "Taken back", options)
         return
@@ -68,7 +68,7 @@ def print_undone(console: Console, campaign: Campaign, runs: Sequence[Run], opti
 
 
 def print_imported(console: Console, done: ImportSummary, options: str) -> None:
-    """What an import did, and how to take over what it left as it was."""
+    """Prints what an import did, and the commands for what it did not change."""
     _say(console, f"added {_named(done.added)}")
     _say(console, f"recorded {_named(done.recorded)}")
     if done.counts:
@@ -77,14 +77,14 @@ def print_imported(console: Console, done: ImportSummary, options: str) -> None:
         _say(console, f"filled in the reason or note of {_named(done.corrected)}")
     _say(console, f"{plural(done.n_known - done.n_pending, 'row')} known already")
     if done.n_pending:
-        words = "without a result, still pending; write failed where it failed"
+        words = "without a result, still pending; write failed where the experiment failed"
         _say(console, f"{plural(done.n_pending, 'row')} {words}")
     for words in import_messages(done.noted, [run.number for run in done.differing]):
         _say(console, escape(words))
     for run in done.differing:
         hint(console, "To change it", f"{_correction(run)}{options}")
     if done.blank:
-        hint(console, "If what is empty has not failed, take the import back", f"undo{options}")
+        hint(console, "If empty cells do not mean failed, undo the import", f"undo{options}")
 
 
 def _named(runs: Sequence[Run]) -> str:
@@ -93,7 +93,7 @@ def _named(runs: Sequence[Run]) -> str:
 
 
 def _outcomes(done: ImportSummary) -> str:
-    """How many worked and failed, and which of them only because a cell was empty."""
+    """How many experiments worked and failed, and which failed because a cell was empty."""
     counts = [f"{done.counts[Outcome.OK]} worked", f"{done.counts[Outcome.FAILED]} failed"]
     if done.counts[Outcome.LOST]:
         counts.append(f"{done.counts[Outcome.LOST]} lost")
@@ -104,7 +104,7 @@ def _outcomes(done: ImportSummary) -> str:
 
 
 def _correction(run: Run) -> str:
-    """The command that writes what stands in a run."""
+    """The command that would record this run."""
     words = ["correct", str(run.number)]
     words += [f"--{run.outcome.value}"] if run.value is None else [repr(run.value)]
     words += ["--reason", run.reason] if run.reason else []
@@ -113,7 +113,7 @@ def _correction(run: Run) -> str:
 
 
 def print_status(console: Console, campaign: Campaign, everything: bool) -> None:
-    """Where a campaign stands."""
+    """Prints the status of a campaign."""
     status, runs = campaign.status, campaign.runs
     _say(console, f"[bold]{escape(campaign.name)}[/]: {escape(_goal(campaign.description))}")
     _say(console, _progress(campaign))
@@ -125,7 +125,7 @@ def print_status(console: Console, campaign: Campaign, everything: bool) -> None
         _say(console, f"\nWhy experiments failed{several}")
         reasons = _columns()
         for reason, count in status.reasons.items():
-            reasons.add_row(f"  {escape(reason) or 'not said'}", str(count))
+            reasons.add_row(f"  {escape(reason) or 'no reason given'}", str(count))
         console.print(reasons, highlight=False)
     for title, shown in (("Pending", _pending(runs)), ("All runs", runs if everything else [])):
         if shown:
@@ -134,7 +134,7 @@ def print_status(console: Console, campaign: Campaign, everything: bool) -> None
 
 
 def hint(console: Console, what: str, command: str) -> None:
-    """The next command, ready to be copied."""
+    """Prints a command, ready to be copied."""
     _say(console, f"{what}: [bold]becbo {escape(command)}[/]")
 
 
@@ -160,14 +160,14 @@ def _design(description: Description, run: Run) -> Table:
 
 
 def _beliefs(campaign: Campaign, run: Run) -> list[str]:
-    """Why this design, in plain words."""
+    """Why this design was chosen."""
     objective = campaign.description.objective
     lines = [_sentence(f"{run.remark}.")] if run.remark else []
     if run.repeats:
         return [*lines, f"It repeats run {run.repeats[-1]}, which was lost."]
     if run.believed is None:
         n = campaign.description.settings.n_initial
-        return [*lines, f"One of the first {n} experiments, which are spread over all settings."]
+        return [*lines, f"One of the first {n} experiments, which are spread over the whole space."]
     lines.append(f"Chance to work: {percent(run.believed.p_feasible)}")
     if run.believed.mean is not None and run.believed.std is not None:
         expected = estimate(run.believed.mean, run.believed.std, objective.unit)

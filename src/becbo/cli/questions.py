@@ -29,15 +29,20 @@ T = TypeVar("T")
 _KINDS = {"n": "number", "w": "whole number", "c": "choice"}
 _DIRECTIONS = {"s": "minimize", "l": "maximize"}
 _THE_REST = (
-    "What the parameters are cannot be changed later; ranges, constraints, the budget and settings "
-    "that were not asked for, such as how much risk to take, can be, with `becbo change`."
+    "The kinds of the parameters cannot be changed later. Ranges, constraints, the budget and "
+    "settings without a question here, such as the risk, can, with `becbo change`."
 )
 
 
 def ask(file: str, console: Console) -> tuple[Campaign, Path] | None:
-    """Asks, shows what was understood and creates the campaign and the file that describes it.
+    """Asks the questions, and creates the campaign and the file that describes it.
 
-    None: the answer to the last question was no.
+    Args:
+        file: Where the campaign is kept.
+        console: Where to ask.
+
+    Returns:
+        The campaign and the path of its description; None if the last answer was no.
     """
     prompt = _Prompt(console)
     console.print("A few questions; Ctrl-C leaves without creating anything.\n")
@@ -54,7 +59,7 @@ def ask(file: str, console: Console) -> tuple[Campaign, Path] | None:
     )
     settings = replace(described.settings, noisy=is_noisy)
     described = replace(described, settings=settings)
-    console.print("\nThis is what I understood:\n")
+    console.print("\nThe campaign:\n")
     console.print(overview(described), highlight=False)
     console.print(f"\n{_THE_REST}", highlight=False)
     if not prompt.until("\nCreate it (yes or no)?", _yes):
@@ -63,14 +68,14 @@ def ask(file: str, console: Console) -> tuple[Campaign, Path] | None:
 
 
 def yaml_path(name: str, file: str) -> Path:
-    """Where the description of a new campaign goes: beside the file that keeps it."""
+    """The path of the description of a new campaign: beside its database."""
     folder = Path() if "://" in file else Path(file).parent
     plain = re.sub(r"[^\w.-]+", "-", name).strip("-.")
     return folder / f"{plain or 'campaign'}.yaml"
 
 
 def _create(described: Description, file: str) -> Campaign:
-    """The file first, because it can be taken back."""
+    """Writes the file first, because it can be deleted again."""
     path = yaml_path(described.name, file)
     try:
         with path.open("x", encoding="utf-8") as out:
@@ -85,7 +90,7 @@ def _create(described: Description, file: str) -> Campaign:
 
 
 class _Prompt:
-    """Asks again until the answer can be used."""
+    """Repeats a question until the answer can be used."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -113,7 +118,7 @@ def _new_name(text: str, file: str) -> str:
         raise InvalidInput(f"{file} has a campaign {text!r} already; choose another name")
     if (path := yaml_path(text, file)).exists():
         raise InvalidInput(
-            f"there is a {path} already; choose another name, or leave with Ctrl-C and give "
+            f"{path} exists already; choose another name, or leave with Ctrl-C and run "
             f"`becbo new {path}`"
         )
     return text
@@ -137,7 +142,7 @@ def _unit(text: str) -> str:
 
 
 def _parameters(prompt: _Prompt, content: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters one by one; whatever is wrong with one, it is asked for again."""
+    """Asks for parameters one by one; an invalid one is asked for again."""
     found: dict[str, Any] = {}
     while True:
         end = " (empty: no more)" if found else ""
@@ -158,7 +163,7 @@ def _parameters(prompt: _Prompt, content: Mapping[str, Any]) -> dict[str, Any]:
 
 def _new_parameter(text: str, found: Mapping[str, Any]) -> str:
     if text in found:
-        raise InvalidInput(f"{text!r} is there already; choose another name")
+        raise InvalidInput(f"{text!r} exists already; choose another name")
     if text or not found:
         check_name("a parameter", text)
     return text
@@ -177,7 +182,7 @@ def _range(prompt: _Prompt) -> dict[str, Any]:
 
 
 def _scale(prompt: _Prompt, low: float) -> dict[str, Any]:
-    """A step, or a logarithmic scale, or neither."""
+    """Asks for a step or a logarithmic scale."""
     step = prompt.until(
         "  In steps of (empty: any value):",
         lambda text: parse_number(text, "it") if text else None,
@@ -189,7 +194,7 @@ def _scale(prompt: _Prompt, low: float) -> dict[str, Any]:
 
 
 def _ask_constraints(prompt: _Prompt, content: dict[str, Any]) -> None:
-    """Adds the limits that are known in advance."""
+    """Asks for constraints that are known in advance."""
 
     def understand(text: str) -> str:
         if text:
@@ -198,7 +203,7 @@ def _ask_constraints(prompt: _Prompt, content: dict[str, Any]) -> None:
 
     content["constraints"] = []
     while text := prompt.until(
-        "A limit you know, such as a + 2*b <= 10 (empty: none):", understand
+        "A known constraint, such as a + 2*b <= 10 (empty: none):", understand
     ):
         content["constraints"].append(text)
 
@@ -208,7 +213,7 @@ def _choices(text: str) -> list[str]:
 
 
 def _one_of(answers: Mapping[str, str]) -> Callable[[str], str]:
-    """Understands a letter, or a word that begins with it."""
+    """Accepts a letter, or a word that begins with it."""
 
     def understand(text: str) -> str:
         if (letter := text[:1].lower()) not in answers:

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from becbo.campaign.description import Description
     from becbo.campaign.runs import Run
 
-NumberArgument = Annotated[str, typer.Argument(help="Of the run.", show_default=False)]
+NumberArgument = Annotated[str, typer.Argument(help="The number of the run.", show_default=False)]
 ValueArgument = Annotated[
-    str | None, typer.Argument(help="What came out, if it worked.", show_default=False)
+    str | None, typer.Argument(help="The measured value, if it worked.", show_default=False)
 ]
 FailedOption = Annotated[bool, typer.Option("--failed", help="This design does not work.")]
 LostOption = Annotated[bool, typer.Option("--lost", help="Power cut, broken sensor: says nothing.")]
@@ -45,11 +45,11 @@ def suggest(
     campaign: NameOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say which experiment to do next.
+    """Suggest the next experiment.
 
-    The suggestion is pending until you record what came out. Several can be
-    pending at once: they keep apart from each other. `becbo withdraw` takes
-    back one that nobody will do.
+    It is pending until you record its result. Several can be pending at once;
+    their designs differ. `becbo withdraw` takes back a suggestion that nobody
+    will carry out.
     """
     with opened_campaign(file, campaign) as opened:
         from becbo.campaign.serialization import run_to_dict
@@ -58,9 +58,9 @@ def suggest(
         runs: list[Run] = []
         is_stopped = False
         try:
-            with Console(stderr=True).status("working out what to try next") as shown:
+            with Console(stderr=True).status("computing suggestions") as shown:
                 while len(runs) < count:
-                    shown.update(f"working out what to try next: {len(runs)} of {count}")
+                    shown.update(f"computing suggestions: {len(runs)} of {count}")
                     runs += opened.suggest()
         except KeyboardInterrupt:
             is_stopped = True
@@ -69,7 +69,7 @@ def suggest(
         elif runs:
             print_suggestions(Console(), opened, runs, repeated_options(file, campaign))
         if is_stopped:
-            # One more may be pending already, written down just before.
+            # One more may be pending already, written just before.
             message = f"stopped: {len(runs)} of {count} suggestions were made"
             typer.echo(f"{message}; `becbo status` shows all that are pending", err=True)
             raise typer.Exit(130)
@@ -86,10 +86,10 @@ def record(
     campaign: NameOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write down what came out of a suggested experiment.
+    """Record the result of a suggested experiment.
 
     Give the value if it worked, --failed if this design does not work, or
-    --lost if the experiment says nothing about the design: it is then
+    --lost if the experiment says nothing about the design, which is then
     suggested again.
     """
     entry = _entry(value, failed, lost, reason)
@@ -109,7 +109,7 @@ def correct(
     campaign: NameOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write something else about a recorded experiment; the old entry is kept as history."""
+    """Replace the result of a recorded experiment; the old entry stays in its history."""
     entry = _entry(value, failed, lost, reason)
     with opened_campaign(file, campaign) as opened:
         run = opened.correct(_number(number), **entry, note=note)
@@ -120,18 +120,17 @@ def undo(
     number: Annotated[
         str | None,
         typer.Argument(
-            help="Of the run; without it, the last entry or import of all.", show_default=False
+            help="The number of the run; without it, the last entry or import.", show_default=False
         ),
     ] = None,
     file: FileOption = FILE,
     campaign: NameOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Take the last entry back: the run is what it was before.
+    """Take back the last entry: the run returns to its previous state.
 
-    Again and again without a number, it walks back through all entries; an
-    import is taken back as a whole. With a number, doing it twice to a
-    corrected run brings the correction back.
+    Repeated without a number, it walks back through all entries; an import
+    is one entry. With a number, a second undo restores the entry.
     """
     with opened_campaign(file, campaign) as opened:
         from becbo.campaign.serialization import run_to_dict
@@ -141,7 +140,7 @@ def undo(
         if number is not None:
             _answer(opened, opened.undo(_number(number)), "Taken back", as_json, options)
             return
-        with Console(stderr=True).status("taking back"):
+        with Console(stderr=True).status("undoing"):
             runs = opened.undo_last()
         if as_json:
             print_json([run_to_dict(run) for run in runs])
@@ -155,10 +154,10 @@ def withdraw(
     campaign: NameOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Take a suggestion back, as if it had not been made.
+    """Take back a suggestion that nobody will carry out.
 
-    Unlike a lost run it is not repeated, though the models may come to the
-    same design again. They avoid it as long as it is pending.
+    Unlike a lost run it is not repeated, but the models may suggest the same
+    design again later; while it is pending they avoid it.
     """
     with opened_campaign(file, campaign) as opened:
         run = opened.withdraw(_number(number))
@@ -190,7 +189,7 @@ def add(
 
 
 def _entry(value: str | None, failed: bool, lost: bool, reason: str) -> dict[str, Any]:
-    """What came out, as `Campaign.record` takes it."""
+    """The result, as arguments of `Campaign.record`."""
     if (value is not None) + failed + lost != 1:
         given = [] if value is None else [value]
         given += ["--failed"] * failed + ["--lost"] * lost
@@ -250,7 +249,7 @@ def _settings(texts: Sequence[str], description: Description) -> tuple[dict[str,
 
 
 def _answer(campaign: Campaign, run: Run, verb: str, as_json: bool, options: str) -> None:
-    """Says what stands in a run now."""
+    """Prints a run after a change."""
     from becbo.campaign.serialization import run_to_dict
     from becbo.cli.display import print_entry
 

@@ -1,4 +1,4 @@
-"""`becbo serve`: the page and its API."""
+"""`becbo serve`: the web pages and the REST interface."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rich.markup import escape
 from becbo.cli.options import FILE, FileOption
 from becbo.errors import InvalidInput
 
-# Hosts that stand for all addresses of a machine, and an address somewhere else (RFC 5737, 3849).
+# Hosts that mean all addresses of a machine, and an address elsewhere (RFC 5737, 3849).
 _EVERYWHERE = {
     "0.0.0.0": (socket.AF_INET, "192.0.2.1"),
     "::": (socket.AF_INET6, "2001:db8::1"),
@@ -25,29 +25,29 @@ EXAMPLE = "Example: [bold]becbo serve --file lab.db[/bold], then open http://127
 def serve(
     file: FileOption = FILE,
     host: Annotated[
-        str, typer.Option(help="Address to listen on; 0.0.0.0 lets other machines in.")
+        str, typer.Option(help="The address to listen on; 0.0.0.0 lets other machines connect.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8000,
     token: Annotated[
         str | None,
         typer.Option(
             envvar="BECBO_TOKEN",
-            help="What people must know to come in. Other machines always need one: "
-            "without this option it is made up and printed.",
+            help="What users must know to log in. Other machines always need one: "
+            "without this option it is generated and printed.",
         ),
     ] = None,
     name: Annotated[
         list[str] | None,
-        typer.Option(help="A host name under which people ask for the page. Repeatable."),
+        typer.Option(help="A host name of this server. Can be repeated."),
     ] = None,
     certificate: Annotated[
         Path | None, typer.Option(help="A TLS certificate (PEM), for https.")
     ] = None,
     key: Annotated[Path | None, typer.Option(help="The private key of the certificate.")] = None,
 ) -> None:
-    """Show campaigns in a browser and let instruments ask and record over HTTP.
+    """Show campaigns in a browser, and let instruments use them over HTTP.
 
-    Only this machine can come in, without a token, unless --host says otherwise.
+    Only this machine can connect, without a token, unless you set --host.
     """
     try:
         import uvicorn
@@ -65,15 +65,15 @@ def serve(
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     if token is not None and len(token) < MIN_TOKEN:
         raise InvalidInput(f"--token has {len(token)} characters; use at least {MIN_TOKEN}")
-    is_made_up = token is None and not is_loopback(host)
-    if is_made_up:
+    is_generated = token is None and not is_loopback(host)
+    if is_generated:
         token = secrets.token_urlsafe(24)
     _check_readable(certificate, key)
-    open_storage(file, heartbeat=None)  # what is wrong with it is said now, not on a page
+    open_storage(file, heartbeat=None)  # report a problem now, not on a page
     bound = _bind(host, port)
     names = {host, socket.gethostname(), socket.getfqdn(), *(name or ())}
     app = make_app(file, Access(token), names)
-    _announce(bound, host, certificate is not None, token if is_made_up else None)
+    _announce(bound, host, certificate is not None, token if is_generated else None)
     config = uvicorn.Config(
         app,
         log_level="warning",
@@ -113,20 +113,22 @@ def _announce(bound: socket.socket, host: str, is_secure: bool, token: str | Non
         console.print(f"token: [bold]{escape(token)}[/bold]", soft_wrap=True, highlight=False)
     if not is_secure and host not in ("127.0.0.1", "::1", "localhost"):
         console.print(
-            "without --certificate, whoever can listen on the network can read the token",
+            "without --certificate, anyone who can listen on the network can read the token",
             style="yellow",
             soft_wrap=True,
         )
 
 
 def _reachable(host: str) -> list[str]:
-    """What to write into a browser; 0.0.0.0 means all addresses of this machine and is none."""
+    """Host names to open in a browser; 0.0.0.0 means all addresses and is not one itself."""
     if host not in _EVERYWHERE:
         return [f"[{host}]" if ":" in host else host]
     family, elsewhere = _EVERYWHERE[host]
     with socket.socket(family, socket.SOCK_DGRAM) as probe:
         try:
-            probe.connect((elsewhere, 9))  # sends nothing, but chooses the way and hence an address
+            probe.connect(
+                (elsewhere, 9)
+            )  # sends nothing, but chooses the route and hence an address
         except OSError:  # no network
             return [socket.gethostname()]
         own = probe.getsockname()[0]

@@ -1,4 +1,4 @@
-"""Whether the chances were right: what was believed before each experiment against what came."""
+"""Calibration: the probabilities stated before experiments against their outcomes."""
 
 from __future__ import annotations
 
@@ -8,32 +8,49 @@ from dataclasses import dataclass
 
 import numpy as np
 
-ENOUGH = 10  # predictions, below which a curve says more about luck than about the model
+ENOUGH = 10  # predictions; with fewer, a curve shows luck rather than the model
 _EDGES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 _Z = 1.959964  # normal quantile of a 95 % interval
 
 
 @dataclass(frozen=True)
 class Bin:
-    """Experiments whose chance was believed to lie between `low` and `high`."""
+    """Experiments whose stated probability to work lies between `low` and `high`.
+
+    Attributes:
+        low: The lower end of the bin.
+        high: The upper end of the bin.
+        n: The number of experiments.
+        stated: Their mean stated probability.
+        observed: The share that worked.
+        interval: The 95 % interval of that share.
+    """
 
     low: float
     high: float
     n: int
-    believed: float  # mean chance
-    observed: float  # share that worked
-    interval: tuple[float, float]  # 95 % interval of the true share
+    stated: float
+    observed: float
+    interval: tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """Brier scores are mean squared errors of a chance: 0 is perfect, 0.25 is a coin."""
+    """How well stated probabilities came true.
+
+    Attributes:
+        n: The number of experiments with a stated probability.
+        bins: Groups of them; bins without experiments are left out.
+        brier: The Brier score, a mean squared error: 0 is perfect, 0.25 is tossing a coin.
+        base_rate: The share that worked.
+        brier_of_base_rate: The Brier score of always stating the base rate.
+    """
 
     n: int
-    bins: tuple[Bin, ...]  # only those with experiments
+    bins: tuple[Bin, ...]
     brier: float
-    base_rate: float  # share that worked
-    brier_of_base_rate: float  # of somebody who had always said the base rate
+    base_rate: float
+    brier_of_base_rate: float
 
     @property
     def is_enough(self) -> bool:
@@ -42,7 +59,15 @@ class Calibration:
 
 
 def calibration(chances: Sequence[float], worked: Sequence[bool]) -> Calibration:
-    """The record of predictions, one chance and one outcome per experiment."""
+    """Compares stated probabilities with outcomes.
+
+    Args:
+        chances: The stated probability of each experiment.
+        worked: Whether it worked.
+
+    Returns:
+        The comparison.
+    """
     p, came = np.array(chances, dtype=float), np.array(worked, dtype=float)
     if not len(p):
         return Calibration(0, (), math.nan, math.nan, math.nan)
@@ -65,7 +90,7 @@ def calibration(chances: Sequence[float], worked: Sequence[bool]) -> Calibration
 
 
 def wilson(k: int, n: int) -> tuple[float, float]:
-    """95 % interval of a share of which k of n were seen (Wilson 1927)."""
+    """The 95 % interval of a share, if k of n were observed (Wilson 1927)."""
     share, z2 = k / n, _Z**2 / n
     centre = (share + z2 / 2) / (1 + z2)
     half = math.sqrt(share * (1 - share) * z2 + z2**2 / 4) / (1 + z2)

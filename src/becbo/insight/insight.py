@@ -14,8 +14,9 @@ import numpy as np
 
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import Description
+from becbo.campaign.proposals import next_suggestion, plan_of
 from becbo.campaign.runs import Run, read_runs
-from becbo.campaign.status import Status, next_suggestion, plan_of, status_of
+from becbo.campaign.status import Status, status_of
 from becbo.insight.calibration import Calibration, calibration
 from becbo.insight.importance import Function, Importance, RegionPredicate, importances
 from becbo.insight.maps import FeasibilityMap, allowed, feasibility_map, parameter_distances
@@ -202,7 +203,7 @@ def _failure_importances(
     n_worked = sum(run.outcome is Outcome.OK for run in done)
     if models is None or min(n_worked, len(done) - n_worked) < _ENOUGH_OF_EACH:
         return Importances(
-            (), f"Not enough yet: this takes {_ENOUGH_OF_EACH} successes and as many failures."
+            (), f"Not enough yet: this needs {_ENOUGH_OF_EACH} successes and as many failures."
         )
     space = description.space
     return _importances(
@@ -228,7 +229,7 @@ def _value_importances(
     """
     values = [run.value for run in runs if run.value is not None]
     if models is None or len(values) < _ENOUGH_VALUES:
-        return Importances((), f"Not enough yet: this takes {_ENOUGH_VALUES} values.")
+        return Importances((), f"Not enough yet: this needs {_ENOUGH_VALUES} values.")
     space, p_feasible = description.space, models.p_feasible
     return _importances(
         description,
@@ -261,7 +262,7 @@ def _importances(
     if spread <= clear:
         return Importances((), "The models see no difference between designs yet.")
     d = len(space.names)
-    note = f"A hint only: {n} experiments for {d} parameters." if n < _ROUGH * d else ""
+    note = f"Only a hint: {n} experiments for {d} parameters." if n < _ROUGH * d else ""
     return Importances(tuple(sorted(found, key=lambda each: -each.total)), note)
 
 
@@ -281,7 +282,7 @@ def _maps(
     else:
         anchor, name = suggestions[0].params, "the next suggestion"
     if models is None or status.n_done < _ENOUGH_FOR_MAPS:
-        note = f"Not enough yet: maps take {_ENOUGH_FOR_MAPS} experiments."
+        note = f"Not enough yet: maps need {_ENOUGH_FOR_MAPS} experiments."
         return Maps((), name, (), note)
     names, note = _mapped(space.names, failure, value)
     pairs = list(combinations(names, 2)) or [(names[0], "")]

@@ -9,6 +9,7 @@ import numpy as np
 from becbo.data import Dataset
 from becbo.models.warm import checkpoint
 from becbo.outputs import Limit
+from becbo.space import Array
 from becbo.surrogates.censored import add_censored
 from becbo.surrogates.gp import GaussianProcess
 from becbo.surrogates.warped import Bilog, Plain, Threshold, WarpedModel, evidence
@@ -18,6 +19,7 @@ from becbo.surrogates.warped import Bilog, Plain, Threshold, WarpedModel, eviden
 MEASURED_DOUBT = 0.3
 # The first values tell the scale of a warp: later ones crowd where the search is.
 _N_SCALE = 10
+_LEAST_SCALE = 1e-100  # relative to the largest distance
 
 
 def fit_value(settings: GaussianProcess, data: Dataset, column: int) -> WarpedModel | None:
@@ -98,8 +100,14 @@ def _likeliest(settings: GaussianProcess, centre: float | None, X: bytes, y: byt
     plain = WarpedModel(settings.fit(points, values), Plain())
     if centre is None:
         return plain
-    scale = float(np.median(np.abs(values[:_N_SCALE] - centre))) or 1.0
+    warp = Bilog(centre, _scale(np.abs(values - centre)))
     points, values = settings.distinct(points, values)
-    warp = Bilog(centre, scale)
     warped = WarpedModel(settings.fit(points, warp.forward(values)), warp)
     return max(plain, warped, key=lambda fit: evidence(fit.inner, fit.warp, points, values))
+
+
+def _scale(distances: Array) -> float:  # (n,)
+    """A typical distance from the centre, and no less than the largest can be divided by."""
+    first = distances[:_N_SCALE]
+    typical = np.median(first[first > 0]) if first.any() else 0.0
+    return float(max(typical, _LEAST_SCALE * distances.max())) or 1.0

@@ -1,7 +1,7 @@
-"""Figures for pages: plain data in, a Plotly figure out. Needs the extra `becbo[web]`.
+"""Interactive figures: plain data in, a Plotly figure out. Needs the extra `becbo[web]`.
 
-Only traces that draw on SVG and need no WebGL. Labels are shown as they are: Plotly would take
-`<b>` in the name of a parameter for markup.
+Only traces that are drawn as SVG, without WebGL. Labels are escaped: Plotly would interpret `<b>`
+in the name of a parameter as markup.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BLUE, PALE_BLUE, RED, GOLD, WHITE = "#14507a", "#8fbfdc", "#b3261e", "#ffc83d", 
 # From certain failure to certain success; the same as in `landscape`.
 CHANCE_COLOURS = ("#e9a79d", "#f6dcd6", "#f4f1ea", "#cfe3ee", "#8fbfdc")
 _DECADES = 1.5  # values over more than this are drawn on a logarithmic axis
-_EVEN = 0.5  # the chance whose line is drawn
+_EVEN = 0.5  # the probability whose line is drawn
 _TICK = 16  # letters beside an axis
 _ROOMY, _MOST_TICKS = 3, 6  # powers of ten on a logarithmic axis
 
@@ -81,10 +81,13 @@ def progress_figure(
     """Best value against experiments, with a strip below for those that failed.
 
     Args:
-        numbers: Of the experiments, rising.
-        values: What each returned; None where it failed.
+        numbers: The numbers of the experiments, rising.
+        values: The value of each; None where it failed.
         direction: "minimize" or "maximize".
-        value_label: What the value is, with its unit.
+        value_label: The name of the value, with its unit.
+
+    Returns:
+        The figure.
     """
     worked = [(n, v) for n, v in zip(numbers, values, strict=True) if v is not None]
     failed = [n for n, v in zip(numbers, values, strict=True) if v is None]
@@ -135,7 +138,7 @@ def map_figure(
     expected: Array | None = None,
     value_label: str = "value",
 ) -> go.Figure:
-    """The chance to work over two parameters, with the line of 50 % and the designs.
+    """The probability to work over two parameters, with the line of 50 % and the designs.
 
     Args:
         x: First parameter, nx values.
@@ -143,7 +146,10 @@ def map_figure(
         chance: From 0 to 1, NaN where a design is not allowed, (ny, nx).
         marks: Designs to show.
         expected: Predicted value, shown on hovering, (ny, nx).
-        value_label: What the value is.
+        value_label: The name of the value.
+
+    Returns:
+        The figure.
     """
     figure = _figure(height=330 if len(y.values) > 1 else 140)
     hover = [
@@ -210,19 +216,29 @@ def importance_figure(
 
 
 def calibration_figure(
-    believed: Sequence[float],
+    stated: Sequence[float],
     observed: Sequence[float],
     intervals: Sequence[tuple[float, float]],
     counts: Sequence[int],
 ) -> go.Figure:
-    """The share that worked against the chance that was believed, per group of experiments."""
+    """The share that worked against the stated probability, per group of experiments.
+
+    Args:
+        stated: The mean stated probability of each group.
+        observed: The share that worked.
+        intervals: The interval of that share.
+        counts: The number of experiments.
+
+    Returns:
+        The figure.
+    """
     figure = _figure(height=360)
     figure.add_scatter(
         x=[0, 1], y=[0, 1], mode="lines", line=dict(color=INK, width=1, dash="dot"),
         hoverinfo="skip",
     )  # fmt: skip
     figure.add_scatter(
-        x=list(believed),
+        x=list(stated),
         y=list(observed),
         mode="markers",
         marker=dict(color=BLUE, size=10),
@@ -236,15 +252,15 @@ def calibration_figure(
             thickness=1.4,
             width=5,
         ),
-        hovertemplate="%{customdata} experiments<br>believed %{x:.0%}, worked %{y:.0%}"
+        hovertemplate="%{customdata} experiments<br>stated %{x:.0%}, worked %{y:.0%}"
         "<extra></extra>",
         cliponaxis=False,
     )
-    for x, (_, high), n in zip(believed, intervals, counts, strict=True):
+    for x, (_, high), n in zip(stated, intervals, counts, strict=True):
         figure.add_annotation(x=x, y=high, text=f"n = {n}", showarrow=False, yshift=14)
     percent = dict(range=[0, 1], tickformat=".0%", dtick=0.2, fixedrange=True)
     figure.update_layout(
-        xaxis=dict(title=dict(text="chance to work, as believed before"), **percent),
+        xaxis=dict(title=dict(text="stated chance to work"), **percent),
         yaxis=dict(title=dict(text="share that worked"), **percent),
         showlegend=False,
     )
@@ -271,7 +287,7 @@ def _figure(height: int) -> go.Figure:
 
 
 def _text(label: str, longest: int = 32) -> str:
-    """A label that Plotly shows as it is, no markup, no placeholder, and not endlessly long."""
+    """A label that Plotly shows literally, shortened if it is long."""
     short = label if len(label) <= longest else label[: longest - 1] + "…"
     return html.escape(short, quote=False).replace("{", "&#123;")
 
@@ -327,7 +343,7 @@ def _axis(axis: Axis) -> dict[str, Any]:
 
 
 def _round_numbers(low: float, high: float) -> list[float]:
-    """Numbers to write on a logarithmic axis: powers of ten, with 2 and 5 where there is room."""
+    """Ticks of a logarithmic axis: powers of ten, with 2 and 5 where there is room."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     steps = (1, 2, 5) if len(powers) <= _ROOMY else (1,)
     every = math.ceil(len(powers) / _MOST_TICKS) if len(steps) == 1 else 1
@@ -364,7 +380,7 @@ def _steps(
 
 def _changes(chance: Array, axis: int) -> Iterator[tuple[int, int]]:
     """Cells (i, j) on another side of 50 % than the one before them along the axis."""
-    side = np.where(np.isnan(chance), np.nan, chance >= _EVEN)  # what is not allowed has none
+    side = np.where(np.isnan(chance), np.nan, chance >= _EVEN)  # excluded designs have none
     for i, j in np.argwhere(np.abs(np.diff(side, axis=axis)) == 1.0).tolist():
         yield (i, j + 1) if axis == 1 else (i + 1, j)
 

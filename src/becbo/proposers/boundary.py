@@ -127,7 +127,7 @@ def banded_goal(acquisition: Acquisition, band: Band, classifier: FeasibilityMod
         g, dg = band.slack_grad(classifier, X)
         return a, g - doubt, da, dg
 
-    return Goal(values, values_grad, lambda X: _edge(classifier, X))
+    return Goal(values, values_grad, lambda X: _edge(classifier, X), classifier.is_sharp)
 
 
 def feasibility_goal(classifier: FeasibilityModel) -> Goal:
@@ -141,7 +141,7 @@ def feasibility_goal(classifier: FeasibilityModel) -> Goal:
         a, da = acquisition.values_grad(X)
         return a, np.ones(len(X)), da, np.zeros_like(X)
 
-    return Goal(values, values_grad, lambda X: _edge(classifier, X))
+    return Goal(values, values_grad, lambda X: _edge(classifier, X), classifier.is_sharp)
 
 
 def _edge(classifier: FeasibilityModel, X: Array) -> tuple[Array, Array]:

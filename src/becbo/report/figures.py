@@ -18,7 +18,7 @@ from becbo.trial import Outcome
 
 @dataclass(frozen=True)
 class ReportFigure:
-    """A figure and what it shows in words, for those who do not see it."""
+    """A figure and its text alternative."""
 
     figure: go.Figure
     alt: str
@@ -130,12 +130,12 @@ def _importance(importances: Importances, what: str) -> ReportFigure:
 def _calibration(found: Insight) -> ReportFigure:
     bins = found.calibration.bins
     figure = interactive.calibration_figure(
-        [b.believed for b in bins],
+        [b.stated for b in bins],
         [b.observed for b in bins],
         [b.interval for b in bins],
         [b.n for b in bins],
     )
     said = "; ".join(
-        f"believed {percent(b.believed)}, worked {percent(b.observed)} of {b.n}" for b in bins
+        f"stated {percent(b.stated)}, worked {percent(b.observed)} of {b.n}" for b in bins
     )
-    return ReportFigure(figure, f"share that worked against the chance believed: {said}")
+    return ReportFigure(figure, f"share that worked against the stated chance: {said}")

@@ -35,6 +35,7 @@ class BandSearch:
     n_outside: int = 2  # starts that may lie outside the band
     n_kept: int = 20  # raw candidates that compete with the refined points
     stages: tuple[tuple[float, float, int], ...] = ((5.0, 0.3, 10), (20.0, 0.02, 20))  # w, t, steps
+    sharp_factor: int = 5  # times as many steps where the bound is sharp
 
     def maximise(self, goal: Goal, region: Region, hints: Hints, rng: np.random.Generator) -> Found:
         """The best point found."""
@@ -48,8 +49,10 @@ class BandSearch:
         pool, names = [X[kept]], [origins[i] for i in kept]
         points, labels = X[starts], [origins[i] for i in starts]
         allowed_points = points
+        factor = self.sharp_factor if goal.is_sharp else 1
         for weight, softness, n_steps in self.stages:
-            points, _ = ascend(gated(goal, weight, softness), points, region.free, n_steps)
+            climb = gated(goal, weight, softness)
+            points, _ = ascend(climb, points, region.free, factor * n_steps)
             if len(region.options):
                 points = best_neighbours(region.snap(points), goal, region)
             points = allowed_points = repair(points, allowed_points, region.allowed)

@@ -55,6 +55,11 @@ class FeasibilityModel(Protocol):
         """How much of its score a search should not believe: it looks for too much promise."""
         ...
 
+    @property
+    def is_sharp(self) -> bool:
+        """Whether the score is steep where C = 0.5, so that climbing there takes more steps."""
+        ...
+
     def score(self, X: Array) -> tuple[Array, Array]:  # (m, d) -> (m,), (m,)
         """Score u and spread w."""
         ...

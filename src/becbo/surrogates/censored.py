@@ -17,6 +17,7 @@ _SHARPNESS = 0.05  # width of the step at the bound, in standard deviations of t
 _N_SWEEPS, _DAMPING = 20, 0.7
 _TOLERANCE = 1e-3
 _MIN_PRECISION = 1e-6  # of a site, relative to the step
+_FAR = 1e50  # standard deviations of the values: a bound further away makes no difference
 
 
 def add_censored(model: GPModel, y: Array, X: Array, bound: float, side: float) -> GPModel:
@@ -33,16 +34,20 @@ def add_censored(model: GPModel, y: Array, X: Array, bound: float, side: float) 
         The regression of both.
     """
     z, b = (y - model.shift) / model.unit, (bound - model.shift) / model.unit
+    b = float(np.clip(b, -_FAR, _FAR))
+    noise = float(np.exp(model.theta[-1]))
+    step = np.sqrt(_SHARPNESS**2 + noise)  # what would have been measured is noisy
+    shared = noise + model.nugget * model.variance  # of every observation; sites have their own
     sites, joint = np.zeros((len(X), 2)), model
     for _ in range(_N_SWEEPS):
         mean, std = joint.predict(X)
-        latent = side * ((mean - model.shift) / model.unit - b) / _SHARPNESS
-        variance = (std / model.unit / _SHARPNESS) ** 2
+        latent = side * ((mean - model.shift) / model.unit - b) / step
+        variance = (std / model.unit / step) ** 2
         new, _ = tilted_sites(np.ones(len(X)), latent, variance, sites, np.eye(len(X)))
         change = _DAMPING * (new - sites)
         sites = sites + change
         tau = np.maximum(sites[:, 0], _MIN_PRECISION)
-        told = b + side * _SHARPNESS * sites[:, 1] / tau
+        told = b + side * step * sites[:, 1] / tau
         joint = condition(
             model.theta,
             np.vstack([model.X, X]),
@@ -51,7 +56,7 @@ def add_censored(model: GPModel, y: Array, X: Array, bound: float, side: float) 
             model.nugget,
             model.shift,
             model.unit,
-            np.concatenate([np.zeros(len(z)), _SHARPNESS**2 / tau]),
+            np.concatenate([np.zeros(len(z)), step**2 / tau - shared]),
         )
         if np.abs(change).max() < _TOLERANCE * (1.0 + np.abs(sites).max()):
             break

@@ -290,6 +290,7 @@ class _Ensemble:
 
     objective: ClassVar[TrainingLoss]
     doubt: ClassVar[float] = 0.0
+    is_sharp: ClassVar[bool] = False
 
     @property
     def scales(self) -> Array:  # (d,)

@@ -8,7 +8,7 @@ so that they stay accurate for a latent variance of 1e8.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from becbo.surrogates.linalg import cholesky, extend, forward, inverse, whitener
 _MAX_SWEEPS = 40
 _TOLERANCE = 1e-3  # of log Z, in nats: a hundredth in the score of a prediction
 _MIN_DAMPING = 0.3
+_FAR_OUT = -1e6  # standard deviations
 _NUGGET = 1e-9  # share of the kernel variance on the diagonal
 _BELIEF_NOISE = 1e-4  # share of the kernel variance left at a pending point
 
@@ -60,6 +61,8 @@ class GPClassifier:
         """Model of the labels (n,) at X (n, d); `start` is a fit to the first of these points."""
         labels = np.where(feasible, 1.0, -1.0)
         theta, sites = self._start(X, labels, start)
+        if not len(X):  # measured limits explain every failure
+            return GPClassifierModel(self, theta, X, sites, np.zeros((0, 0)), np.zeros(0))
         is_one_class = abs(labels.sum()) == len(labels)
         n_iterations = self.n_iterations if start is None else self.n_warm_iterations
         if not feasible.any():
@@ -108,6 +111,8 @@ class GPClassifierModel:
     W: Array  # (n, n) whitener of K + 1 / tau, the covariance of the sites' means
     weights: Array  # (n,) the latent mean is k(x) @ weights
     doubt: float = 0.0  # in a score
+
+    is_sharp: ClassVar[bool] = False
 
     @property
     def scales(self) -> Array:  # (d,)
@@ -255,7 +260,9 @@ def tilted_sites(
     norm = np.sqrt(1.0 + cavity_var)
     z = labels * cavity_mean / norm
     ratio = mills(z)
-    curvature = np.maximum(ratio * (z + ratio), 0.0) / (1.0 + cavity_var)
+    # Between 0 and 1; far out it is 1, and the difference has no digits left.
+    fall = np.where(z < _FAR_OUT, 1.0, np.maximum(ratio * (z + ratio), 0.0))
+    curvature = fall / (1.0 + cavity_var)
     shrink = np.maximum(1.0 - cavity_var * curvature, 1e-12)
     new = np.column_stack(
         [curvature / shrink, (labels * ratio / norm + cavity_mean * curvature) / shrink]

@@ -31,6 +31,11 @@ class Product:
     # believed to work, they would attract further ones.
     pessimist: GPClassifier | None = None
 
+    @property
+    def is_sharp(self) -> bool:
+        """Whether one of the factors is."""
+        return any(factor.is_sharp for factor in self.factors)
+
     def score(self, X: Array) -> tuple[Array, Array]:  # (m, d) -> (m,), (m,)
         """Score u with C = Phi(u), and spread w: the standard deviation of a product."""
         U, W = np.array([factor.score(X) for factor in self.factors]).swapaxes(0, 1)

@@ -9,7 +9,7 @@ is best everywhere; `evidence` compares them as densities of the same values.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri_exp
@@ -18,7 +18,10 @@ from becbo.surrogates.base import Array, mills
 from becbo.surrogates.gp import GPModel, negative_log_likelihood
 
 _LOG_SURE = -1e-300
-_MAX_LOG = 600.0  # beyond it values would overflow
+_TINY = 1e-300
+_FAR = 1e50  # standard deviations from a bound: further makes no difference, and squares overflow
+_NARROW = 1e-15  # the least share of a tail that lies within the bounds
+_LOG_LARGEST = np.log(1e307)  # of a value that is predicted
 _LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
 
 
@@ -70,7 +73,8 @@ class Bilog:
     def restore(self, mean: Array, std: Array) -> tuple[Array, Array]:
         """Median, and half the width of the one-sigma interval."""
         z = np.array([mean, mean - std, mean + std])
-        v = np.sign(z) * np.expm1(np.minimum(np.abs(z), _MAX_LOG))
+        largest = np.clip(_LOG_LARGEST - np.log(self.scale), 0.0, _LOG_LARGEST)
+        v = np.sign(z) * np.expm1(np.minimum(np.abs(z), largest))
         middle, low, high = self.centre + self.scale * v
         return middle, (high - low) / 2
 
@@ -117,6 +121,8 @@ class Threshold:
     high: float  # inf: no upper bound
     doubt: float = 0.0
 
+    is_sharp: ClassVar[bool] = True  # a value that is well known crosses its bound at once
+
     @property
     def scales(self) -> Array:  # (d,)
         """Length scales."""
@@ -131,7 +137,8 @@ class Threshold:
         """u (m,), w (m,) and their input gradients (m, d), (m, d)."""
         mean, std, dmean, dstd = self.model.inner.predict_grad(X)
         u, by_mean, by_std = self._score(mean, std)
-        du = by_mean[:, None] * dmean + by_std[:, None] * dstd
+        unit = std[:, None]
+        du = by_mean[:, None] * (dmean / unit) + by_std[:, None] * (dstd / unit)
         up, down = (np.exp(-0.5 * (u + s) ** 2 - _LOG_SQRT_2PI) for s in (1, -1))
         return u, (ndtr(u + 1) - ndtr(u - 1)) / 2, du, ((up - down) / 2)[:, None] * du
 
@@ -145,22 +152,21 @@ class Threshold:
         return replace(self, model=self.model.believe(X))
 
     def _score(self, mean: Array, std: Array) -> tuple[Array, Array, Array]:  # (m,) each
-        """Probit of P(low <= value <= high), and its derivatives by mean and std."""
+        """Probit of P(low <= value <= high), and std * its derivatives by mean and std."""
         low, high = self.model.warp.forward(np.array([self.low, self.high]))
-        a, b = (mean - low) / std, (high - mean) / std
+        with np.errstate(over="ignore"):  # infinitely many standard deviations are far as well
+            a = np.clip((mean - low) / std, -_FAR, _FAR)
+            b = np.clip((high - mean) / std, -_FAR, _FAR)
         if np.isinf(low):
-            return b, -1 / std, -b / std
+            return b, -np.ones_like(b), -b
         if np.isinf(high):
-            return a, 1 / std, -a / std
-        # P = Phi(b) - Phi(-a), taken in the tail that is not close to 1.
-        near, width = np.minimum(a, b), a + b
-        far = width - near
+            return a, np.ones_like(a), -a
+        # P = Phi(near) - Phi(-far): in the tail that is not close to 1.
+        near, far = np.minimum(a, b), np.maximum(a, b)
         log_near = log_ndtr(near)
-        rest = np.maximum(-np.expm1(log_ndtr(-far) - log_near), 1e-300)
-        u = ndtri_exp(np.minimum(log_near + np.log(rest), _LOG_SURE))
-        # d log P = (phi(a) da + phi(b) db) / P, and du = d log P / mills(u).
-        by_near = mills(near) / rest
-        by_far = by_near * np.exp(-0.5 * width * (far - near))
-        by_a, by_b = np.where(a < b, (by_near, by_far), (by_far, by_near))
-        norm = np.maximum(mills(u), 1e-300) * std
-        return u, (by_a - by_b) / norm, -(by_a * a + by_b * b) / norm
+        share = np.maximum(-np.expm1(log_ndtr(-far) - log_near), _NARROW)
+        u = ndtri_exp(np.minimum(log_near + np.log(share), _LOG_SURE))
+        # d log P = (phi(near) dnear + phi(far) dfar) / P, and du = d log P / mills(u).
+        by_near = mills(near) / share / np.maximum(mills(u), _TINY)
+        by_far = np.exp(-0.5 * (far - near) * (far + near)) * by_near
+        return u, np.where(a < b, 1, -1) * (by_near - by_far), -(by_near * near + by_far * far)

@@ -1,1 +1,1 @@
-"""The page `becbo serve` and its JSON API: translate, call `Campaign`, translate back."""
+"""The web pages of `becbo serve` and the REST interface."""

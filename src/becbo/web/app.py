@@ -1,4 +1,4 @@
-"""The application behind `becbo serve`, put together."""
+"""The web application behind `becbo serve`."""
 
 from __future__ import annotations
 
@@ -34,10 +34,15 @@ _logger = logging.getLogger(__name__)
 def make_app(
     where: str | Path, access: Access | None = None, names: Collection[str] = ()
 ) -> ASGIApp:
-    """The page and its API for the campaigns at `where`.
+    """Makes the web application: the pages and the REST interface.
 
-    Without `access` nobody needs a token. `names` are the host names under which the page may be
-    asked for; addresses and localhost always work.
+    Args:
+        where: The file or database of the campaigns.
+        access: The token and the sessions; None lets everybody in.
+        names: Host names of the server; IP addresses and localhost always work.
+
+    Returns:
+        The application.
     """
     access = access or Access()
     context = ServerContext(CampaignRegistry(where), Jobs(str(where)), access)
@@ -51,7 +56,7 @@ def make_app(
 
     app = FastAPI(
         title="becbo",
-        summary="Experiments that can fail: ask for the next ones, record what came out.",
+        summary="Experiments that can fail: get suggestions and record results.",
         openapi_url="/api/openapi.json",
         docs_url=None,  # these pages load their scripts from other servers
         redoc_url=None,
@@ -74,12 +79,12 @@ def make_app(
 
 
 def is_public(path: str) -> bool:
-    """Whether a path needs no token: what the login page is made of."""
+    """Whether a path needs no token, as the login page and its files do not."""
     return path == "/login" or path.startswith("/static/")
 
 
 def _answer_errors(app: FastAPI, renderer: PageRenderer) -> None:
-    """Every error in words; what happened inside goes to the log only."""
+    """Turns every error into a message for the user; details go to the log only."""
     statuses: dict[type[Exception], int] = {
         NotFound: 404,
         Conflict: 409,
@@ -88,41 +93,44 @@ def _answer_errors(app: FastAPI, renderer: PageRenderer) -> None:
         BecboError: 422,
     }
 
-    def in_words(request: Request, error: Exception) -> Response:
+    def expected(request: Request, error: Exception) -> Response:
         status = next(statuses[kind] for kind in type(error).__mro__ if kind in statuses)
         if wants_json(request):
             return problem_json(status, str(error), None, **_details(request, error))
         return renderer.problem(request, status, str(error))
 
     def http(request: Request, error: HTTPException) -> Response:
-        words = error.detail if error.status_code != 404 else "There is no such page."
+        message = error.detail if error.status_code != 404 else "There is no such page."
         headers = error.headers
         if error.status_code == 405:
-            words, headers = "That cannot be done here.", {"Allow": _allowed_methods(request)}
-        return renderer.problem(request, error.status_code, words, headers)
+            message, headers = (
+                "The method is not allowed here.",
+                {"Allow": _allowed_methods(request)},
+            )
+        return renderer.problem(request, error.status_code, message, headers)
 
-    def not_understood(request: Request, error: RequestValidationError) -> Response:
+    def invalid_request(request: Request, error: RequestValidationError) -> Response:
         if any(found["loc"][0] == "path" for found in error.errors()):
             return renderer.problem(request, 404, "There is no such page.")
-        return renderer.problem(request, 422, _what_is_wrong(error))
+        return renderer.problem(request, 422, _validation_message(error))
 
-    def no_storage(request: Request, error: Exception) -> Response:
+    def storage_failed(request: Request, error: Exception) -> Response:
         _logger.error("the storage does not answer: %s", last_words(error))
         return renderer.problem(request, 503, f"The storage does not answer: {last_words(error)}")
 
-    def broken(request: Request, error: Exception) -> Response:
+    def unexpected(request: Request, error: Exception) -> Response:
         return renderer.problem(request, 500)
 
-    app.exception_handler(BecboError)(in_words)
+    app.exception_handler(BecboError)(expected)
     app.exception_handler(HTTPException)(http)
-    app.exception_handler(RequestValidationError)(not_understood)
+    app.exception_handler(RequestValidationError)(invalid_request)
     for kind in BREAKAGE:
-        app.exception_handler(kind)(no_storage)
-    app.exception_handler(Exception)(broken)
+        app.exception_handler(kind)(storage_failed)
+    app.exception_handler(Exception)(unexpected)
 
 
 def _allowed_methods(request: Request) -> str:
-    """Of all routes with this path; the framework names those of the first."""
+    """The methods of all routes with this path; the framework names only those of the first."""
     methods: set[str] = set()
     for route in request.app.routes:
         if route.matches(request.scope)[0] is not Match.NONE:
@@ -131,7 +139,7 @@ def _allowed_methods(request: Request) -> str:
 
 
 def _details(request: Request, error: Exception) -> dict[str, object]:
-    """What a program can use besides the words."""
+    """What a program can use besides the message."""
     if isinstance(error, BadTable):
         return {"problems": [{"line": p.line, "message": p.message} for p in error.problems]}
     if isinstance(error, Conflict) and "number" in request.path_params:
@@ -142,7 +150,7 @@ def _details(request: Request, error: Exception) -> dict[str, object]:
     return {}
 
 
-def _what_is_wrong(error: RequestValidationError) -> str:
+def _validation_message(error: RequestValidationError) -> str:
     """What is wrong with a request, and where."""
     found = []
     for problem in error.errors()[:3]:

@@ -1,4 +1,4 @@
-"""What people type into forms and upload, as the plain data that `Campaign` takes."""
+"""Submitted forms and uploads as arguments of `Campaign`."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from becbo.trial import Outcome
 
 MAX_TEXT = 500  # characters of a reason or a note
 MAX_DESCRIPTION = 50_000  # characters of a pasted or uploaded description
-MAX_BRACKETS = 1000  # in it: YAML takes minutes to read brackets within brackets within brackets
-MAX_UNPACKED = 50_000_000  # bytes of an xlsx file, which is a compressed one
+MAX_BRACKETS = 1000  # in a description: YAML takes minutes to parse deeply nested ones
+MAX_UNPACKED = 50_000_000  # bytes of an xlsx file, after decompression
 
 Fields = Mapping[str, str]
 _ROW = re.compile(r"parameter-(\d{1,4})-name")
@@ -29,19 +29,19 @@ _ROW = re.compile(r"parameter-(\d{1,4})-name")
 
 @dataclass(frozen=True)
 class Upload:
-    """A file as a browser sends it; its name says what kind it is and is used for nothing else."""
+    """An uploaded file; its name only says what kind it is."""
 
     name: str
     content: bytes
 
     @property
     def suffix(self) -> str:
-        """Of the name, as in `.csv`."""
+        """The ending of the name, as in `.csv`."""
         return PurePath(self.name).suffix.lower()
 
 
 def description_of(fields: Fields) -> dict[str, Any]:
-    """The form of a new campaign as `describe` takes it."""
+    """The form of a new campaign, as an argument of `describe`."""
     described: dict[str, Any] = {
         "name": _text(fields, "name"),
         "objective": {
@@ -61,7 +61,7 @@ def description_of(fields: Fields) -> dict[str, Any]:
 
 
 def row_numbers(fields: Fields) -> list[int]:
-    """Which rows of parameters a form has."""
+    """The numbers of the parameter rows in a form."""
     return sorted(int(found[1]) for key in fields if (found := _ROW.fullmatch(key)))
 
 
@@ -94,7 +94,7 @@ def _parameter(row: Fields) -> dict[str, Any]:
 
 
 def parsed_description(upload: Upload | None, pasted: str) -> Any:
-    """An uploaded or pasted description as `describe` takes it."""
+    """An uploaded or pasted description, as an argument of `describe`."""
     if upload is None:
         suffix, text = ".yaml", pasted
     else:
@@ -144,16 +144,16 @@ def _check_unpacked(content: bytes) -> None:
 
 
 def result_of(fields: Fields, objective: Objective) -> dict[str, Any]:
-    """A record form as `Campaign.record` takes it."""
+    """The result in a form, as arguments of `Campaign.record`."""
     outcome, why = _text(fields, "outcome"), _limited(fields, "reason")
     what = heading(objective.name, objective.unit)
     if outcome == Outcome.OK.value:
         if not (text := _text(fields, "value")):
-            raise InvalidInput(f"{what} is empty; enter it, or say that it failed")
+            raise InvalidInput(f"{what} is empty; enter it, or choose failed")
         return {"value": parse_number(text, what, objective.unit)}
     if outcome in (Outcome.FAILED.value, Outcome.LOST.value):
         return {outcome: why or True}
-    raise InvalidInput("say whether it worked, failed or was lost")
+    raise InvalidInput("choose whether it worked, failed or was lost")
 
 
 def note_of(fields: Fields) -> str:
@@ -162,18 +162,18 @@ def note_of(fields: Fields) -> str:
 
 
 def version_of(fields: Fields) -> int:
-    """The version of the run that the form was about."""
+    """The version of the run in a form."""
     text = _text(fields, "version")
     if not text.isascii() or not text.isdecimal() or len(text) > 12:
-        raise InvalidInput("the form does not say which version of the run it is about; reload")
+        raise InvalidInput("the form does not contain the version of the run; reload the page")
     return int(text)
 
 
 def count_of(fields: Fields, most: int) -> int:
-    """How many experiments are asked for."""
+    """The number of experiments in a form."""
     text = _text(fields, "q") or "1"
     if not text.isascii() or not text.isdecimal() or len(text) > 6 or not 1 <= int(text) <= most:
-        raise InvalidInput(f"{text!r} experiments: ask for a whole number from 1 to {most}")
+        raise InvalidInput(f"{text!r} experiments: enter a whole number from 1 to {most}")
     return int(text)
 
 
@@ -187,7 +187,7 @@ def params_of(fields: Fields, description: Description) -> dict[str, Any]:
 
 
 def _number(text: str, what: str) -> float | int:
-    """A number that somebody typed; a whole one as a budget has to be."""
+    """A number that somebody typed; an int if it is whole, as a budget must be."""
     number = parse_number(text, what)
     return int(number) if number.is_integer() else number
 

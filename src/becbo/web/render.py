@@ -13,7 +13,7 @@ from plotly.offline import get_plotlyjs
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from becbo.campaign.formatting import estimate, number, percent, plural, result_text
+from becbo.campaign.formatting import estimate, number, percent, plural, result_text, sentence
 from becbo.report.html import STYLE
 from becbo.trial import Outcome
 from becbo.web.registry import id_of
@@ -128,7 +128,7 @@ class PageRenderer:
         if wants_json(request):
             return problem_json(status, message, headers)
         title = TITLES.get(status, "Something went wrong")
-        page = self(request, "problem.html", status, title=title, message=message)
+        page = self(request, "problem.html", status, title=title, message=sentence(message))
         page.headers.update(headers or {})
         return page
 

@@ -1,4 +1,4 @@
-"""Who may come in, and what every answer carries.
+"""Access control and the security headers of every response.
 
 The middleware checks every request before the application sees it, so that no route can forget a
 rule and an error page carries the same headers as any other.
@@ -26,8 +26,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 MAX_BODY = 5_000_000  # bytes of a request, uploads included
 MIN_TOKEN = 12  # characters
 WINDOW = 60.0  # seconds within which wrong tokens are counted
-MAX_WRONG = 5  # of one client
-MAX_WRONG_OVERALL = 100
+MAX_WRONG = 5  # wrong tokens of one client
+MAX_WRONG_OVERALL = 100  # wrong tokens of all clients
 SESSION_LIFE = 12 * 3600.0  # seconds without a request
 MAX_SESSIONS = 10_000
 
@@ -62,7 +62,7 @@ class Attempts:
         self._wrong: deque[tuple[float, str]] = deque()
 
     def add(self, client: str) -> None:
-        """One more of this client."""
+        """Counts a wrong token of this client."""
         self._wrong.append((self._clock(), client))
 
     def are_too_many(self, client: str) -> bool:
@@ -74,18 +74,22 @@ class Attempts:
 
 
 class TooManyAttempts(HTTPException):
-    """Wrong tokens came too often."""
+    """Too many wrong tokens."""
 
     def __init__(self) -> None:
-        words = f"Too many wrong tokens; wait {WINDOW:.0f} seconds and try again."
-        super().__init__(429, words, {"Retry-After": f"{WINDOW:.0f}"})
+        message = f"Too many wrong tokens; wait {WINDOW:.0f} seconds and try again."
+        super().__init__(429, message, {"Retry-After": f"{WINDOW:.0f}"})
 
 
 @dataclass
 class Access:
-    """The token, if one is needed, and who has given it.
+    """The token, if one is needed, and the sessions that have given it.
 
-    Sessions live in memory: when the server ends, everybody has to log in again.
+    Sessions are kept in memory: when the server restarts, everybody has to log in again.
+
+    Args:
+        token: What users must know; None lets everybody in.
+        clock: The time in seconds.
     """
 
     token: str | None = None
@@ -101,7 +105,18 @@ class Access:
         self._attempts = Attempts(self.clock)
 
     def check_token(self, given: str, client: str) -> bool:
-        """Whether the token is right; `TooManyAttempts` instead of a further guess."""
+        """Checks a token.
+
+        Args:
+            given: What the client sent.
+            client: Its address.
+
+        Returns:
+            Whether it is the token.
+
+        Raises:
+            TooManyAttempts: The client has to wait before the next attempt.
+        """
         if self._attempts.are_too_many(client):
             raise TooManyAttempts
         is_right = hmac.compare_digest(self._mac("token", given), self._digest)
@@ -110,7 +125,7 @@ class Access:
         return is_right
 
     def log_in(self) -> str:
-        """A new session that has given the token."""
+        """Opens a session; returns its name."""
         now = self.clock()
         kept = {s: t for s, t in self._sessions.items() if t > now - SESSION_LIFE}
         newest = sorted(kept.items(), key=lambda item: item[1])[-MAX_SESSIONS:]
@@ -119,7 +134,7 @@ class Access:
         return session
 
     def log_out(self, session: str) -> None:
-        """Forget a session."""
+        """Ends a session."""
         self._sessions.pop(session, None)
 
     def is_logged_in(self, session: str) -> bool:
@@ -131,17 +146,17 @@ class Access:
         return True
 
     def form_token(self, session: str) -> str:
-        """What a form of this session must carry: no other site can know it."""
+        """The CSRF token that forms of this session contain; no other site can know it."""
         return self._mac("form", session)
 
     def check_form(self, session: str, given: object) -> None:
-        """Refuses a form that did not come from a page of ours."""
+        """Refuses a form without the CSRF token of the session."""
         if not isinstance(given, str) or not hmac.compare_digest(
             given.encode(), self.form_token(session).encode()
         ):
             raise HTTPException(
                 403,
-                "This form is from before the server was started, or from another page. "
+                "This form is older than the server's last start, or from another site. "
                 "Go back, reload the page and send it again.",
             )
 
@@ -151,7 +166,7 @@ class Access:
 
 
 def new_session() -> str:
-    """The name of a session that nobody can guess."""
+    """A session name that nobody can guess."""
     return secrets.token_urlsafe(32)
 
 
@@ -162,21 +177,21 @@ def session_of(request: Request) -> str:
 
 
 def set_session(request: Request, response: Response, session: str) -> None:
-    """Gives the browser its session."""
+    """Sets the session cookie."""
     response.headers.append("Set-Cookie", _cookie(request, session))
 
 
 def client_of(request: Request) -> str:
-    """Whom to count wrong tokens against."""
+    """The address that wrong tokens are counted for."""
     return request.client.host if request.client else ""
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why a request goes no further."""
+    """Why a request is refused."""
 
     status: int
-    words: str
+    message: str
     headers: Mapping[str, str] | None = None
 
 
@@ -187,11 +202,11 @@ class SecurityMiddleware:
     """Checks every request before the application sees it.
 
     Args:
-        app: the application.
-        access: the token and the sessions.
-        names: the host names under which the page may be asked for, besides addresses.
-        answer: makes the answer to a request that is refused.
-        is_public: which paths need no token.
+        app: The application.
+        access: The token and the sessions.
+        names: Host names of the server, besides IP addresses.
+        answer: Makes the response to a refused request.
+        is_public: Which paths need no token.
     """
 
     def __init__(
@@ -209,7 +224,7 @@ class SecurityMiddleware:
         self._is_public = is_public
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
+        """Handles one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -224,27 +239,27 @@ class SecurityMiddleware:
         elif refusal.status == 401 and is_page and request.method in _SAFE:
             await RedirectResponse("/login", 303)(scope, receive, send)
         else:
-            answer = self._answer(request, refusal.status, refusal.words, refusal.headers)
+            answer = self._answer(request, refusal.status, refusal.message, refusal.headers)
             await answer(scope, receive, send)
 
     def _refusal(self, request: Request) -> Refusal | None:
         if not self._is_ours(request.headers.get("host", "")):
             return Refusal(
                 400,
-                "The server does not answer to this host name; "
+                "The server does not know this host name; "
                 "start it with --name to add the name you use.",
             )
         if request.method not in _SAFE and _is_foreign(request):
-            return Refusal(403, "This request came from another site and was not carried out.")
+            return Refusal(403, "This request came from another site and was refused.")
         length = request.headers.get("content-length", "0")
         if not length.isdecimal() or len(length) > 12 or int(length) > MAX_BODY:
             return Refusal(413, _too_large())
         return self._without_token(request)
 
     def _is_ours(self, host: str) -> bool:
-        """Whether the page may be asked for under this name.
+        """Whether a host is one of the server's.
 
-        A site that makes its own name point to us (DNS rebinding) has a name and no address.
+        A site that points its own name to us (DNS rebinding) uses a name and not an address.
         """
         try:
             name = urlsplit(f"//{host}").hostname or ""
@@ -276,7 +291,7 @@ def _is_address(host: str) -> bool:
 
 
 def _is_foreign(request: Request) -> bool:
-    """Whether a browser says that another site's page sent this."""
+    """Whether the browser says that a page of another site sent the request."""
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         return True
     origin = request.headers.get("origin")
@@ -284,7 +299,7 @@ def _is_foreign(request: Request) -> bool:
 
 
 def _cookie_name(request: Request) -> str:
-    # Cookies do not know ports: two servers on one machine must not share a session.
+    # Cookies ignore ports: two servers on one machine must not share a session.
     server = request.scope.get("server") or ("", 0)
     return f"becbo-{server[1]}"
 
@@ -313,7 +328,7 @@ def _with_headers(send: Send, cookie: str | None) -> Send:
 
 
 def _limited(receive: Receive) -> Receive:
-    """A body may come in pieces and without its length."""
+    """Limits a body that comes in pieces and without its length."""
     n_bytes = 0
 
     async def receiving() -> Message:
@@ -328,4 +343,4 @@ def _limited(receive: Receive) -> Receive:
 
 
 def _too_large() -> str:
-    return f"That is too large: at most {MAX_BODY // 1_000_000} MB can be sent at once."
+    return f"The request is too large: at most {MAX_BODY // 1_000_000} MB can be sent at once."

@@ -1,10 +1,10 @@
 "use strict";
-// Every form works without this file. It adds parameters to a form, keeps an open campaign up to
-// date while others work on it, and draws.
+// Every form works without this file. It adds parameter rows to a form, keeps an open campaign up
+// to date while others work on it, and draws the figures.
 
-const EVERY = 2000; // milliseconds between two looks at the server
+const EVERY = 2000; // milliseconds between two requests for the state
 
-// A form that was refused says so at the top: start reading there.
+// The message of a refused form is at the top: move the focus there.
 document.querySelector(".message[role=alert]:not([hidden])")?.focus();
 
 document.querySelector("[data-add-row]")?.addEventListener("click", (event) => {
@@ -30,16 +30,16 @@ if (live) {
   setInterval(() => document.hidden || update(), EVERY);
 }
 
-// The page of a pending run: what the models say of it now.
+// The page of a pending run: what the present models say about it.
 const asked = document.querySelector("[data-from]");
 if (asked) {
-  asked.textContent = "Working out what the models say now…";
+  asked.textContent = "Fitting the models…";
   ask(asked.dataset.from).then(explain, (error) => {
-    asked.textContent = `The models do not answer: ${error.message}`;
+    asked.textContent = `The models could not be fitted: ${error.message}`;
   });
 }
 
-// What the server says, or its own words about what is wrong.
+// The JSON answer of the server, or an error with its message.
 async function ask(path) {
   const answer = await fetch(path, { headers: { Accept: "application/json" } });
   if (answer.redirected) location.reload(); // to the login
@@ -56,7 +56,7 @@ async function update() {
     const { state } = await ask(`${live.dataset.live}/state`);
     if (state !== live.dataset.state) await refresh();
     document.querySelector("[data-offline]").hidden = true;
-    // Does nothing if what is shown is of this state.
+    // Does nothing if this state is shown already.
     await learn();
   } catch {
     document.querySelector("[data-offline]").hidden = false;
@@ -72,7 +72,7 @@ async function refresh() {
   }
 }
 
-// What has the same key stays, with whatever somebody is typing into it.
+// Elements with the same key stay, with whatever somebody is typing into them.
 function swap(region, fresh) {
   const kept = new Map([...region.children].map((child) => [child.dataset.key, child]));
   kept.delete(undefined);
@@ -82,7 +82,7 @@ function swap(region, fresh) {
   if (focused && region.contains(focused)) focused.focus();
 }
 
-// The parts of the report that this page does not have already.
+// The sections of the report that this page does not have itself.
 const SECTIONS = ["progress", "maps", "drivers", "calibration", "reasons"];
 const OPTIONS = { responsive: true, displayModeBar: false };
 
@@ -91,14 +91,14 @@ async function learn() {
   if (isLearning || learned.dataset.state === runsState) return;
   isLearning = true;
   const saying = learned.querySelector("[data-saying]");
-  saying.textContent = "Working out what the experiments say…";
+  saying.textContent = "Fitting the models…";
   try {
     const told = await ask(learned.dataset.learned);
     await show(told);
     learned.dataset.state = told.state;
     saying.textContent = "";
   } catch (error) {
-    saying.textContent = `Not there yet: ${error.message}`;
+    saying.textContent = `Not available: ${error.message}`;
   } finally {
     isLearning = false;
   }
@@ -110,13 +110,13 @@ async function show(told) {
   const sections = SECTIONS.map((name) => fresh.querySelector(`[aria-labelledby="${name}"]`));
   if (Object.keys(figures).length) await loadPlotly();
   for (const drawn of learned.querySelectorAll("[data-figure]")) {
-    // A picture that is there already only changes.
+    // A figure that is shown already is updated in place.
     fresh.querySelector(`[data-figure="${drawn.dataset.figure}"]`)?.replaceWith(drawn);
   }
   learned.querySelector("[data-sections]").replaceChildren(...sections.filter(Boolean));
   for (const place of learned.querySelectorAll("[data-figure]")) {
     const { data, layout } = figures[place.dataset.figure];
-    // No zooming: on a phone it would catch the finger that scrolls the page.
+    // No zooming: on a phone it would interfere with scrolling.
     await Plotly.react(place, data, { ...layout, dragmode: false }, OPTIONS);
   }
   explain(told);
@@ -129,13 +129,13 @@ function explain(told) {
   }
 }
 
-// Only when there is something to draw: it is large.
+// Loaded only when there is something to draw, because it is large.
 function loadPlotly() {
   plotly ??= new Promise((resolve, reject) => {
     const script = document.createElement("script");
     script.src = learned.dataset.plotly;
     script.onload = resolve;
-    script.onerror = () => reject(new Error("the drawing program did not load"));
+    script.onerror = () => reject(new Error("the plotting library did not load"));
     document.head.append(script);
   });
   return plotly;
