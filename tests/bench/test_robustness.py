@@ -93,6 +93,8 @@ def test_nothing_goes_wrong(method: str) -> None:
 def test_nothing_goes_wrong_with_several_outputs(method: str) -> None:
     for number in range(2 * len(robustness.KINDS)):
         given = robustness.several(number)
+        if method != "edge":  # which alone can limit its risk
+            given = replace(given, risk=None)
         problems, seconds = robustness.examine(given, method)
         assert not problems
         assert len(seconds) == sum(given.asks)

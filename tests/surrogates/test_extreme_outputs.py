@@ -46,9 +46,14 @@ def test_the_warp_has_the_unit_of_the_values_also_where_most_are_at_the_bound() 
     assert _scale(np.zeros(3)) == 1.0
 
 
-def test_the_warp_of_all_magnitudes_is_finite() -> None:
-    y = np.array([1e-300, 1e-299, -1e-298, 1e300, -1e300])
-    assert np.isfinite(Bilog(0.0, _scale(np.abs(y))).forward(y)).all()
+@pytest.mark.parametrize("scale", [1e-300, 1e-10, 1.0, 1e300])
+def test_the_warp_of_all_magnitudes_can_be_undone(scale: float) -> None:
+    y = np.array([1e-300, 1e-299, -1e-298, 0.0, 1e-3, -7.0, 1e300, -1e300])
+    warp = Bilog(0.0, scale)
+    z = warp.forward(y)
+    assert np.isfinite(z).all() and np.isfinite(warp.log_slope(y)).all()
+    np.testing.assert_allclose(warp.restore(z, np.zeros(8))[0], y, rtol=1e-9, atol=1e-20 * scale)
+    np.testing.assert_array_equal(warp.forward(np.array([-np.inf, np.inf])), [-np.inf, np.inf])
 
 
 def threshold(low: float, high: float, unit: float = 1.0) -> Threshold:

@@ -21,7 +21,6 @@ from becbo.surrogates.warped import Bilog, Plain, Threshold, WarpedModel, eviden
 MEASURED_DOUBT = 0.3
 # The first values tell the scale of a warp: later ones crowd where the search is.
 _N_SCALE = 10
-_LEAST_SCALE = 1e-100  # relative to the largest distance
 
 
 def fit_value(settings: GaussianProcess, data: Dataset, column: int) -> WarpedModel | None:
@@ -129,7 +128,6 @@ def _likeliest(settings: GaussianProcess, centre: float | None, X: bytes, y: byt
 
 
 def _scale(distances: Array) -> float:  # (n,)
-    """A typical distance from the centre, and no less than the largest can be divided by."""
+    """A typical distance from the centre, in the unit of the values."""
     first = distances[:_N_SCALE]
-    typical = np.median(first[first > 0]) if first.any() else 0.0
-    return float(max(typical, _LEAST_SCALE * distances.max())) or 1.0
+    return float(np.median(first[first > 0])) if first.any() else 1.0

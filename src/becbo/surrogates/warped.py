@@ -67,21 +67,26 @@ class Bilog:
 
     def forward(self, y: Array) -> Array:
         """Warped values."""
-        v = (y - self.centre) / self.scale
-        return np.asarray(np.sign(v) * np.log1p(np.abs(v)))
+        return np.asarray(np.sign(y - self.centre) * self._log_distance(y))
 
     def restore(self, mean: Array, std: Array) -> tuple[Array, Array]:
         """Median, and half the width of the one-sigma interval."""
         z = np.array([mean, mean - std, mean + std])
-        largest = np.clip(_LOG_LARGEST - np.log(self.scale), 0.0, _LOG_LARGEST)
-        v = np.sign(z) * np.expm1(np.minimum(np.abs(z), largest))
-        middle, low, high = self.centre + self.scale * v
+        size = np.abs(z)
+        near = self.scale * np.expm1(np.minimum(size, 1.0))
+        far = np.exp(np.minimum(size + np.log(self.scale), _LOG_LARGEST)) - self.scale
+        middle, low, high = self.centre + np.sign(z) * np.where(size < 1.0, near, far)
         return middle, (high - low) / 2
 
     def log_slope(self, y: Array) -> Array:
         """Logarithm of the derivative of `forward`."""
-        v = np.abs(y - self.centre) / self.scale
-        return np.asarray(-np.log1p(v) - np.log(self.scale))
+        return np.asarray(-self._log_distance(y) - np.log(self.scale))
+
+    def _log_distance(self, y: Array) -> Array:
+        """log(1 + |v| / scale), by logarithms: the ratio may overflow."""
+        with np.errstate(divide="ignore"):  # at the centre
+            ratio = np.log(np.abs(y - self.centre)) - np.log(self.scale)
+        return np.asarray(np.logaddexp(0.0, ratio))
 
 
 def evidence(model: GPModel, warp: Warp, X: Array, y: Array) -> float:
