@@ -78,7 +78,7 @@ class LabParameter:
 
     @property
     def allowed(self) -> str:
-        """What it can be set to, in words: `150 to 450 °C, in steps of 5`."""
+        """Its possible settings: `150 to 450 °C, in steps of 5`."""
         parameter = self.parameter
         if isinstance(parameter, Categorical):
             return ", ".join(map(str, parameter.choices))

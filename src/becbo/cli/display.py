@@ -18,7 +18,7 @@ from becbo.tables.importing import ImportSummary, import_messages
 
 
 def overview(description: Description) -> Table:
-    """A description in words."""
+    """A table of everything in a description."""
     table = _columns()
     table.add_row("campaign", f"[bold]{escape(description.name)}[/]", escape(description.note))
     table.add_row("objective", escape(_goal(description)), escape(description.objective_note))

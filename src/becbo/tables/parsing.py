@@ -97,7 +97,7 @@ def _choice(parameter: Categorical, cell: Cell, unit: str) -> Any:
 
 
 def _is_close(text: str, choice: Any) -> bool:
-    """Whether a text is a number up to the 15 digits that spreadsheets keep."""
+    """Whether a choice is this number, up to the 15 digits that spreadsheets keep."""
     try:
         return isinstance(choice, float) and math.isclose(float(text), choice, rel_tol=1e-14)
     except ValueError:
@@ -111,7 +111,7 @@ def _without_unit(text: str, unit: str) -> str:
 
 
 def _split_number(text: str) -> tuple[str, str]:
-    """The number that a text begins with, and what follows."""
+    """The number at the beginning of a text, and the rest."""
     begins = _NUMBER.match(text)
     end = begins.end() if begins else 0
     return text[:end], text[end:]
