@@ -20,7 +20,13 @@ from scipy.special import expit, log_ndtr, ndtr, ndtri
 from becbo.arrays import Array, Mask
 from becbo.errors import InvalidInput
 from becbo.surrogates.adam import Floats, adam
-from becbo.surrogates.base import mills, normal_pdf, probit_interval, probit_score, probit_score_grad
+from becbo.surrogates.base import (
+    mills,
+    normal_pdf,
+    probit_interval,
+    probit_score,
+    probit_score_grad,
+)
 
 Shapes = Sequence[tuple[int, int, int]]
 
