@@ -11,6 +11,9 @@ A cell is one history of n experiments in d dimensions, a third of them spread o
 the rest crowding around a point on the edge, as in a real run. "s" is the median time of `ask`
 over the next proposals, each told before the next is asked for; "cold" is the first `ask` of an
 optimizer that was just rebuilt from its trials. One core.
+
+Several outputs are measured beside a single one: the same designs, the first objective, and a
+failure instead of a measured limit that is broken. Both are asked in turn.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ import argparse
 import json
 import platform
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +37,12 @@ import becbo
 RESULTS = Path(__file__).parent / "results" / "speed.json"
 SIZES, DIMS = (10, 50, 100, 200, 500, 1000), (2, 4, 10, 30)
 # The networks of be-cbo grow with the dimension and the history; larger cells take minutes.
+# What is measured beside a single value: outputs, n, d, and how many times as long it may take.
+SEVERAL = (
+    ("two objectives", 100, 4, 2.0),
+    ("three objectives", 100, 4, 5.0),
+    ("six limits", 100, 7, 4.0),
+)
 BE_CBO_CELLS = {(n, d) for n in (10, 50, 100, 200) for d in (2, 4, 10)} | {(100, 30)}
 
 
@@ -47,7 +57,7 @@ def yardstick(n_steps: int = 1000) -> float:
     y = np.sign(rng.random((100, 1)) - 0.5).astype("f4")
     theta = weights + biases
     m, v = [np.zeros_like(p) for p in theta], [np.zeros_like(p) for p in theta]
-    begin = time.perf_counter()
+    begin = time.process_time()
     for t in range(1, n_steps + 1):
         a = [X]
         for i in range(4):
@@ -66,45 +76,107 @@ def yardstick(n_steps: int = 1000) -> float:
             v_ *= 0.999
             v_ += 0.001 * g * g
             p -= 3e-4 * (m_ / (1 - 0.9**t)) / (np.sqrt(v_ / (1 - 0.999**t)) + 1e-8)
-    return (time.perf_counter() - begin) * 1000 / n_steps
+    return (time.process_time() - begin) * 1000 / n_steps
 
 
-def history(n: int, d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Designs (n, d), values (n,) and which of them worked (n,)."""
+def history(n: int, d: int) -> np.ndarray:  # (n, d)
+    """Designs: a third spread over the space, the rest around a point on the edge."""
     rng = np.random.default_rng((n, d))
     X = rng.random((n, d))
     centre = np.full(d, 0.35)
     spread = 10.0 ** rng.uniform(-3, -1, (n, 1)) * rng.standard_normal((n, d))
     crowd = np.arange(n) >= n // 3
     X[crowd] = np.clip(centre + spread[crowd], 0, 1)
-    values = ((X - 0.2) ** 2).sum(axis=1) + 0.1 * np.sin(5 * X[:, 0])
-    return X, values, X.sum(axis=1) >= centre.sum()
+    return X
 
 
-def evaluate(optimizer: becbo.Optimizer, trial: becbo.Trial) -> None:
-    x = np.array(list(trial.params.values()))
-    if x.sum() >= 0.35 * len(x):
-        optimizer.tell(trial, ((x - 0.2) ** 2).sum() + 0.1 * np.sin(5 * x[0]))
-    else:
-        optimizer.fail(trial)
+Returned = float | Mapping[str, float] | None
+
+
+def one_value(x: np.ndarray) -> float | None:  # (d,)
+    """A bowl whose minimum lies beyond the edge; None: it failed."""
+    value = ((x - 0.2) ** 2).sum() + 0.1 * np.sin(5 * x[0])
+    return float(value) if x.sum() >= 0.35 * len(x) else None
+
+
+def objectives(x: np.ndarray, m: int) -> Mapping[str, float] | None:  # (d,)
+    """The same bowl and others, each with its minimum elsewhere."""
+    value = one_value(x)
+    if value is None:
+        return None
+    others = [float(((x - 0.9 / i) ** 2).sum()) for i in range(1, m)]
+    return {f"f{i}": v for i, v in enumerate([value, *others])}
+
+
+def limits(x: np.ndarray) -> dict[str, float]:  # (d,)
+    """The bowl without its edge, and six limits that meet around the point of the crowd."""
+    value = float(((x - 0.2) ** 2).sum() + 0.1 * np.sin(5 * x[0]))
+    kept = {f"g{i}": float(x[i] + 0.3 * np.sin(3 * x[i + 1])) for i in range(6)}
+    return {"f0": value, **kept}
+
+
+LEVEL = float(0.35 + 0.3 * np.sin(3 * 0.35)) - 0.01
+EXPERIMENTS = {
+    "one value": ("minimize", one_value),
+    "two objectives": (
+        [becbo.Objective(f"f{i}") for i in range(2)],
+        lambda x: objectives(x, 2),
+    ),
+    "three objectives": (
+        [becbo.Objective(f"f{i}") for i in range(3)],
+        lambda x: objectives(x, 3),
+    ),
+    "six limits": (
+        [becbo.Objective("f0"), *(becbo.Limit(f"g{i}", lower=LEVEL) for i in range(6))],
+        limits,
+    ),
+}
+
+
+def as_one(returned: Returned) -> float | None:
+    """What somebody tells who knows of one value only: a broken limit is a failure."""
+    if not isinstance(returned, Mapping):
+        return returned
+    is_broken = any(v < LEVEL for name, v in returned.items() if name.startswith("g"))
+    return None if is_broken else returned["f0"]
+
+
+class Lab:
+    """An optimizer, its experiment, and how long each `ask` took."""
+
+    def __init__(self, outputs: object, run: object, X: np.ndarray, method: str) -> None:
+        space = becbo.Space([becbo.Real(f"x{i}", 0, 1) for i in range(X.shape[1])])
+        self.run = run
+        self.optimizer = becbo.Optimizer(space, outputs, method=method, seed=0)
+        self.times: list[float] = []
+        self.parts: list[Mapping[str, float]] = []
+        for params in space.decode(X):
+            returned = self.returned(params)
+            self.optimizer.add(params, returned, failed=returned is None)
+
+    def returned(self, params: Mapping[str, float]) -> Returned:
+        return self.run(np.array(list(params.values())))
+
+    def ask(self) -> None:
+        begin = time.process_time()
+        trial = self.optimizer.ask()
+        self.times.append(time.process_time() - begin)
+        self.parts.append(self.optimizer.proposal.seconds)
+        returned = self.returned(trial.params)
+        if returned is None:
+            self.optimizer.fail(trial)
+        else:
+            self.optimizer.tell(trial, returned)
 
 
 def measure(method: str, n: int, d: int, repeats: int) -> dict:
     """Times of `ask` after n experiments."""
-    space = becbo.Space([becbo.Real(f"x{i}", 0, 1) for i in range(d)])
-    optimizer = becbo.Optimizer(space, method=method, seed=0)
-    X, values, worked = history(n, d)
-    for params, value, works in zip(space.decode(X), values, worked, strict=True):
-        optimizer.add(params, value) if works else optimizer.add(params, failed=True)
-    unit, times, parts = [yardstick(200)], [], []
+    lab = Lab(*EXPERIMENTS["one value"], history(n, d), method)
+    unit = [yardstick(200)]
     for _ in range(repeats + 1):
-        begin = time.perf_counter()
-        trial = optimizer.ask()
-        times.append(time.perf_counter() - begin)
-        parts.append(optimizer.proposal.seconds)
-        evaluate(optimizer, trial)
+        lab.ask()
     unit.append(yardstick(200))
-    cold, times, parts = times[0], times[1:], parts[1:]
+    cold, times, parts = lab.times[0], lab.times[1:], lab.parts[1:]
     return {
         "method": method,
         "n": n,
@@ -115,6 +187,45 @@ def measure(method: str, n: int, d: int, repeats: int) -> dict:
         "p95": float(np.quantile(times, 0.95)),
         **{key: float(np.median([p[key] for p in parts])) for key in parts[0]},
     }
+
+
+def beside(outputs: str, n: int, d: int, goal: float, repeats: int = 20) -> dict:
+    """Times of `ask` with several outputs and with one, after the same n experiments."""
+    spec, run = EXPERIMENTS[outputs]
+    X = history(n, d)
+    several = Lab(spec, run, X, "edge")
+    one = Lab("minimize", lambda x: as_one(run(x)), X, "edge")
+    for _ in range(repeats + 1):
+        several.ask()
+        one.ask()
+    long, short = (float(np.median(lab.times[1:])) for lab in (several, one))
+    return {
+        "outputs": outputs,
+        "n": n,
+        "d": d,
+        "median": long,
+        "one": short,
+        "ratio": long / short,
+        "goal": goal,
+        **{key: float(np.median([p[key] for p in several.parts[1:]])) for key in several.parts[0]},
+    }
+
+
+def several_table(cells: list[dict]) -> str:
+    """Markdown, one row per cell."""
+    lines = [
+        "| outputs | n | d | s (median) | regressor | classifier | search | s (one value) | ratio "
+        "| goal |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for c in cells:
+        columns = ("median", "regressor", "classifier", "search", "one")
+        numbers = " | ".join(f"{c[key]:.3f}" for key in columns)
+        goal = f"{c['goal']:g} ({'yes' if c['ratio'] <= c['goal'] else '**no**'})"
+        lines.append(
+            f"| {c['outputs']} | {c['n']} | {c['d']} | {numbers} | {c['ratio']:.1f} | {goal} |"
+        )
+    return "\n".join(lines)
 
 
 def table(cells: list[dict]) -> str:
@@ -150,10 +261,13 @@ def main() -> None:
         measure(method, n, d, 3 if method == "be-cbo" else 20 if n < 500 else 6)
         for method, n, d in track(plan, "cells")
     ]
+    several = [beside(*cell) for cell in SEVERAL] if "edge" in args.methods.split(",") else []
     print(table(cells))
+    print(several_table(several))
     if args.out:
         versions = f"Python {platform.python_version()}, NumPy {np.__version__}"
-        args.out.write_text(json.dumps({"versions": versions, "cells": cells}, indent=1) + "\n")
+        result = {"versions": versions, "cells": cells, "several": several}
+        args.out.write_text(json.dumps(result, indent=1) + "\n")
 
 
 if __name__ == "__main__":

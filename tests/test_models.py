@@ -269,9 +269,10 @@ def test_believing_narrows_the_objectives_and_the_limits() -> None:
 # -- classifiers -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", [OneGP, PerConstraint, Networks])
-def test_classifiers_learn_from_the_history(kind) -> None:
-    classifier = kind()
+@pytest.mark.parametrize(
+    "classifier", [OneGP(), PerConstraint(), Networks()], ids=lambda c: type(c).__name__
+)
+def test_classifiers_learn_from_the_history(classifier) -> None:
     results = [
         Result.failed() if x > 0.6 else Result.ok({"cost": x + y}) for x, y in DESIGNS.tolist()
     ]

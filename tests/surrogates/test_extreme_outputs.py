@@ -71,8 +71,8 @@ def test_the_slope_is_right_however_far_the_window_is(distance: float) -> None:
     model = threshold(distance, 2 * distance)
     X = np.array([[0.13], [0.4], [0.77]])
     u, _, du, _ = model.score_grad(X)
-    one_sided = Threshold(model.model, model.low, np.inf).score_grad(X)
     if distance > 10:  # the other bound does not matter
+        one_sided = Threshold(model.model, model.low, np.inf).score_grad(X)
         np.testing.assert_allclose(u, one_sided[0], rtol=1e-3)
         np.testing.assert_allclose(du, one_sided[2], rtol=1e-3)
     numeric = numeric_gradient(lambda x: model.score(x)[0], X)
@@ -97,10 +97,9 @@ def test_values_beyond_a_bound_are_believed_to_be_there(noise, copies, distance)
     joint = add_censored(model, y, X, bound, 1.0)
     before, after = model.predict(X[:1])[0][0], joint.predict(X[:1])[0][0]
     assert np.isfinite(joint.predict(FIVE)).all()
-    # With a step as soft as it is and as much noise, a single one reaches a part of a far bound.
-    assert after > before + (bound - before) * (0.4 if noise.low > 0.1 else 0.9)
+    # The step at the bound is as soft as the values are noisy.
+    assert (after - before) / (bound - before) > (0.99 if noise.high < 1e-6 else 0.4)
     if noise.high < 1e-6:
-        assert after > bound - 0.01 * distance
         np.testing.assert_allclose(joint.predict(FIVE)[0], y, atol=1e-3 * (1 + distance))
 
 

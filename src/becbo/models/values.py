@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -72,6 +74,26 @@ def fit_limit(settings: GaussianProcess, data: Dataset, index: int) -> WarpedMod
 def threshold(limit: Limit, model: WarpedModel) -> Threshold:
     """The chance to keep a limit, as a factor of feasibility."""
     return Threshold(model, *limit.bounds, doubt=MEASURED_DOUBT)
+
+
+def doubted(data: Dataset, factors: Sequence[Threshold | None]) -> Dataset:
+    """The history without explanations that the models of limits deny.
+
+    Where measured values promise that a limit is kept, its regressor does not believe a failure
+    that names it without a number. Then the failure is one for the classifier.
+
+    Args:
+        data: the history.
+        factors: for every limit the chance to keep it; None while it was never measured.
+
+    Returns:
+        The history in which failures name only limits that were probably broken.
+    """
+    broken = data.causes.broken.copy()
+    for column, factor in zip(broken.T, factors, strict=True):
+        if factor is not None and column.any():
+            column[column] = factor.score(data.X[column])[0] < 0
+    return replace(data, causes=replace(data.causes, broken=broken))
 
 
 def _centre(data: Dataset, column: int) -> float | None:

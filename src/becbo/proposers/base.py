@@ -13,7 +13,7 @@ import numpy as np
 from becbo.arrays import Array
 from becbo.data import Dataset
 from becbo.models.base import Models
-from becbo.models.values import fit_limit, fit_value, threshold
+from becbo.models.values import doubted, fit_limit, fit_value, threshold
 from becbo.outputs import Outputs
 from becbo.search.goal import Found
 from becbo.search.region import Region
@@ -114,9 +114,10 @@ class Proposer(ABC):
             others = range(n_objectives + n_limits, len(outputs.names))
             recorded = tuple(fit_value(self.regressor, data, i) for i in others)
         with _clock(seconds, "classifier"):
-            factors = [self.fit_failures(data, rng)]
             measured = zip(outputs.limits, limits, strict=True)
-            factors += [threshold(limit, model) for limit, model in measured if model is not None]
+            kept = [None if model is None else threshold(limit, model) for limit, model in measured]
+            factors = [self.fit_failures(doubted(data, kept), rng)]
+            factors += [factor for factor in kept if factor is not None]
         return Models(outputs, objectives, limits, recorded, product(factors))
 
 
