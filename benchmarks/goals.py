@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from becbo.arrays import Array
 from becbo.bench.plan import SUITES
 from becbo.bench.records import Record
 from becbo.bench.report import standing
 from becbo.bench.sections import Section, sections
 from becbo.bench.summary import (
     CAP,
-    Array,
     bootstrap_interval,
     feasible,
     first_feasible,

@@ -31,10 +31,11 @@ from becbo import (
     Space,
     Trial,
 )
+from becbo.arrays import Array
 from becbo.outputs import Outputs
 from becbo.proposers.base import region_of
 from becbo.search.choice import ENUMERATE
-from becbo.space import Array, Constraint, Parameter
+from becbo.space import Constraint, Parameter
 from becbo.trial import PENDING
 
 SALT = 20  # other histories with another

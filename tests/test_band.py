@@ -56,7 +56,7 @@ def test_optimistic_latent_holds_where_one_deviation_more_is_likelier_to_work(
     slack = OptimisticLatent().slack(model, points)
     mean, std = model.latent(points)
     np.testing.assert_array_equal(slack >= 0, norm.cdf(mean + std) >= 0.5)
-    np.testing.assert_array_equal(slack >= 0, model.band(points)[1] >= 0.5)
+    np.testing.assert_array_equal(slack >= 0, model.interval(points)[1] >= 0.5)
     assert 0 < (slack >= 0).sum() < len(points)
 
 

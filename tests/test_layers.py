@@ -29,34 +29,49 @@ TABLE: dict[str, set[str]] = {
     },
     # What an experiment is: recording one imports nothing of the engine.
     "becbo.errors": set(),
+    "becbo.arrays": {"numpy"},
     "becbo.checks": {"numpy", "becbo.errors"},
     "becbo.outputs": {"becbo.errors", "becbo.checks"},
     "becbo.reasons": {"becbo.errors"},
     "becbo.trial": {"becbo.errors", "becbo.reasons"},
     # A method may be a proposer of the user's own: for the type checker alone.
     "becbo.settings": {"numpy", "becbo.errors", "becbo.checks", "becbo.proposers.base"},
-    "becbo.space": {"numpy", "becbo.errors"},
-    "becbo.data": {"numpy", "becbo.space", "becbo.outputs", "becbo.reasons", "becbo.trial"},
-    "becbo.pareto": {"numpy"},
+    "becbo.space": {"becbo.arrays", "numpy", "becbo.errors"},
+    "becbo.data": {
+        "becbo.arrays",
+        "numpy",
+        "becbo.space",
+        "becbo.outputs",
+        "becbo.reasons",
+        "becbo.trial",
+    },
+    "becbo.pareto": {"becbo.arrays", "numpy"},
     # Arrays only: a model knows neither spaces nor trials.
-    "becbo.surrogates": {"numpy", "scipy", "becbo.errors", "becbo.surrogates"},
-    "becbo.surrogates.base": {"numpy", "scipy"},
-    "becbo.surrogates.svm": {"numpy", "scipy", "sklearn", "becbo.errors", "becbo.surrogates"},
-    "becbo.models": {
+    "becbo.surrogates": {"becbo.arrays", "numpy", "scipy", "becbo.errors", "becbo.surrogates"},
+    "becbo.surrogates.base": {"becbo.arrays", "numpy", "scipy"},
+    "becbo.surrogates.svm": {
+        "becbo.arrays",
         "numpy",
         "scipy",
-        "becbo.space",
+        "sklearn",
+        "becbo.errors",
+        "becbo.surrogates",
+    },
+    "becbo.models": {
+        "becbo.arrays",
+        "numpy",
+        "scipy",
         "becbo.outputs",
         "becbo.trial",
         "becbo.data",
         "becbo.surrogates",
         "becbo.models",
     },
-    "becbo.acquisition": {"numpy", "scipy", "becbo.surrogates.base"},
-    "becbo.band": {"numpy", "scipy", "becbo.errors", "becbo.surrogates.base"},
+    "becbo.acquisition": {"becbo.arrays", "numpy", "scipy", "becbo.surrogates.base"},
+    "becbo.band": {"becbo.arrays", "numpy", "scipy", "becbo.errors", "becbo.surrogates.base"},
     "becbo.improvement": {
+        "becbo.arrays",
         "numpy",
-        "becbo.space",
         "becbo.outputs",
         "becbo.data",
         "becbo.pareto",
@@ -65,9 +80,10 @@ TABLE: dict[str, set[str]] = {
         "becbo.acquisition",
     },
     # It receives callables and an index of kinds: no model, no space.
-    "becbo.search": {"numpy", "scipy", "becbo.errors", "becbo.search"},
+    "becbo.search": {"becbo.arrays", "numpy", "scipy", "becbo.errors", "becbo.search"},
     # Not each other: only methods knows them all.
     "becbo.proposers": {
+        "becbo.arrays",
         "numpy",
         "scipy",
         "becbo.errors",
@@ -97,6 +113,7 @@ TABLE: dict[str, set[str]] = {
         "becbo.proposers",
     },
     "becbo.optimizer": {
+        "becbo.arrays",
         "numpy",
         "becbo.errors",
         "becbo.checks",
@@ -128,6 +145,7 @@ TABLE: dict[str, set[str]] = {
         "becbo.progress",
     },
     "becbo.optuna": {
+        "becbo.arrays",
         "numpy",
         "optuna",
         "becbo.checks",
@@ -173,6 +191,7 @@ TABLE: dict[str, set[str]] = {
     },
     "becbo.tables.files": {"openpyxl", "becbo.errors"},
     "becbo.insight": {
+        "becbo.arrays",
         "numpy",
         "becbo.outputs",
         "becbo.space",
@@ -208,8 +227,8 @@ TABLE: dict[str, set[str]] = {
     },
     "becbo.threads": {"threadpoolctl"},
     "becbo.progress": {"rich", "becbo.optimizer", "becbo.trial"},
-    "becbo.problems": {"numpy", "becbo.errors", "becbo.space", "becbo.problems"},
-    "becbo.bench": {"numpy", "becbo.errors", "becbo.problems", "becbo.bench"},
+    "becbo.problems": {"becbo.arrays", "numpy", "becbo.errors", "becbo.space", "becbo.problems"},
+    "becbo.bench": {"becbo.arrays", "numpy", "becbo.errors", "becbo.problems", "becbo.bench"},
     "becbo.bench.experiment": {
         "becbo.optimizer",
         "becbo.outputs",
@@ -225,7 +244,14 @@ TABLE: dict[str, set[str]] = {
         "becbo.proposers",
         "becbo.settings",
     },
-    "becbo.bench.summary": {"numpy", "scipy", "becbo.pareto", "becbo.problems", "becbo.bench"},
+    "becbo.bench.summary": {
+        "becbo.arrays",
+        "numpy",
+        "scipy",
+        "becbo.pareto",
+        "becbo.problems",
+        "becbo.bench",
+    },
     # importlib: joblib, ray and dask are extras, imported when a run begins.
     "becbo.bench.run": {
         "importlib",
@@ -239,6 +265,7 @@ TABLE: dict[str, set[str]] = {
         "becbo.bench",
     },
     "becbo.bench.replay": {
+        "becbo.arrays",
         "numpy",
         "becbo.data",
         "becbo.models.base",
@@ -251,16 +278,24 @@ TABLE: dict[str, set[str]] = {
         "becbo.bench",
     },
     "becbo.bench.accuracy": {
+        "becbo.arrays",
         "numpy",
         "becbo.problems",
         "becbo.threads",
         "becbo.plots",
         "becbo.bench",
     },
-    "becbo.bench.cases": {"numpy", "becbo.problems", "becbo.plots", "becbo.bench"},
-    "becbo.bench.boundary_table": {"numpy", "scipy", "becbo.problems", "becbo.bench"},
+    "becbo.bench.cases": {"becbo.arrays", "numpy", "becbo.problems", "becbo.plots", "becbo.bench"},
+    "becbo.bench.boundary_table": {
+        "becbo.arrays",
+        "numpy",
+        "scipy",
+        "becbo.problems",
+        "becbo.bench",
+    },
     "becbo.bench.pictures": {"matplotlib", "becbo.problems", "becbo.plots", "becbo.bench"},
     "becbo.bench.report": {
+        "becbo.arrays",
         "numpy",
         "matplotlib",
         "becbo.errors",
@@ -268,8 +303,12 @@ TABLE: dict[str, set[str]] = {
         "becbo.plots",
         "becbo.bench",
     },
-    "becbo.plots": {"numpy", "matplotlib", "becbo.plots"},
-    "becbo.plots.interactive": {"numpy", "plotly", "becbo.space"},
+    "becbo.plots": {"becbo.arrays", "numpy", "matplotlib", "becbo.plots"},
+    "becbo.plots.interactive": {
+        "becbo.arrays",
+        "numpy",
+        "plotly",
+    },
     "becbo.web": {
         "fastapi",
         "starlette",

@@ -14,7 +14,10 @@ from becbo import (
     Infeasible,
     Integer,
     InvalidInput,
+    Limit,
     LinearConstraint,
+    MinimizeResult,
+    Objective,
     Optimizer,
     Outcome,
     Real,
@@ -313,3 +316,147 @@ def test_methods_that_plan_ahead_learn_the_budget() -> None:
         ).trials
     ]
     assert origins[-1] == "phase 2"
+
+
+# -- several outputs ---------------------------------------------------------------------------
+
+COST, POWER, HEAT = Objective("cost"), Objective("power", "maximize"), Limit("heat", upper=2.0)
+
+
+def plant(params: dict) -> dict:
+    """Cheap on the left, strong on the right, too hot right of 0.5; leaks at the top."""
+    if params["y"] > 1.5:
+        raise Infeasible("leaked", measured={"heat": 4 * params["x"]})
+    power = params["x"] - (params["y"] - 0.3) ** 2
+    return {"cost": params["x"], "power": power, "heat": 4 * params["x"]}
+
+
+def test_a_function_may_return_a_mapping() -> None:
+    result = becbo.minimize(plant, SPACE, budget=16, outputs=[COST, POWER, HEAT], seed=0)
+    assert isinstance(result, MinimizeResult) and len(result.trials) == 16
+    assert [o.name for o in result.outputs.objectives] == ["cost", "power"]
+    for trial in result.trials:
+        assert trial.values["heat"] == 4 * trial.params["x"]
+        assert (trial.values["cost"] is None) == (trial.outcome is Outcome.FAILED)
+    acceptable = [t for t in result.trials if t.is_feasible and t.values["heat"] <= 2]
+    front = [
+        t
+        for t in acceptable
+        if not any(
+            o.values["cost"] <= t.values["cost"]
+            and o.values["power"] >= t.values["power"]
+            and o.values != t.values
+            for o in acceptable
+        )
+    ]
+    assert list(result.front) == front and len(front) > 1
+
+
+def test_a_single_output_may_have_its_name() -> None:
+    plain = becbo.minimize(lambda p: p["x"] ** 2, SPACE, budget=12, seed=0)
+    named = becbo.minimize(lambda p: {"cost": p["x"] ** 2}, SPACE, 12, outputs=COST, seed=0)
+    assert [t.params for t in named.trials] == [t.params for t in plain.trials]
+    assert named.best is not None and plain.best is not None
+    assert named.best.values == {"cost": plain.best.value} and named.best.value == plain.best.value
+
+
+@pytest.mark.parametrize("n", [3, 14])
+def test_maximising_is_minimising_the_negative(n: int) -> None:
+    up = becbo.minimize(lambda p: -bowl(p), SPACE, budget=n, seed=0, outputs="maximize")
+    down = becbo.minimize(bowl, SPACE, budget=n, seed=0)
+    assert [t.params for t in up.trials] == [t.params for t in down.trials]
+    assert up.best is None or up.best.params == down.best.params
+
+
+@pytest.mark.parametrize("nothing", [math.nan, math.inf, -math.inf, None, np.float64("nan")])
+def test_in_a_mapping_what_is_no_number_was_not_measured(nothing) -> None:
+    def fun(params: dict) -> dict:
+        return {"cost": params["x"], "heat": nothing}
+
+    result = becbo.minimize(fun, SPACE, budget=4, outputs=[COST, HEAT], seed=0)
+    assert {t.values["heat"] for t in result.trials} == {None}
+    assert result.n_failed == 0 and result.best is not None
+
+
+@pytest.mark.parametrize(
+    "returned, reason",
+    [
+        (None, "returned None"),
+        ({}, "returned no finite number"),
+        ({"cost": None, "heat": None}, "returned no finite number"),
+        ({"cost": math.nan, "power": math.inf, "heat": None}, "returned no finite number"),
+    ],
+)
+def test_without_a_single_number_it_failed(returned, reason: str) -> None:
+    result = becbo.minimize(lambda p: returned, SPACE, 3, outputs=[COST, POWER, HEAT], seed=0)
+    assert result.n_failed == 3 and result.front == ()
+    assert {t.reason for t in result.trials} == {reason}
+    assert all(len(t.result.reasons.names) == 1 for t in result.trials)  # one reason, no list
+
+
+def test_what_an_infeasible_experiment_measured_is_kept() -> None:
+    def fun(params: dict) -> dict:
+        raise Infeasible("gel", measured={"heat": 3.0, "cost": math.nan, "power": None})
+
+    result = becbo.minimize(fun, SPACE, budget=2, outputs=[COST, POWER, HEAT], seed=0)
+    for trial in result.trials:
+        assert (trial.outcome, trial.reason) == (Outcome.FAILED, "gel")
+        assert trial.values == {"cost": None, "power": None, "heat": 3.0}
+
+
+@pytest.mark.parametrize(
+    "outputs, returned, message",
+    [
+        ([COST, HEAT], 3.0, "it must return a dict of cost, heat, or None"),
+        ([COST, HEAT], {"price": 3.0}, "it must return a dict of cost, heat"),
+        ([COST, HEAT], {"cost": 1.0, "price": math.nan}, "it must return a dict of cost, heat"),
+        ([COST, HEAT], {"price": math.nan}, "it must return a dict of cost, heat"),
+        ([COST, HEAT], {"price": None}, "it must return a dict of cost, heat"),
+        ([COST, HEAT], {"cost": "3"}, "the function returned {'cost': '3'} for"),
+        (COST, {"price": 1.0}, "it must return a number, or None"),
+    ],
+)
+def test_what_is_no_result_comes_out_as_an_error(outputs, returned, message: str) -> None:
+    with pytest.raises(InvalidInput, match=re.escape(message)):
+        becbo.minimize(lambda p: returned, SPACE, budget=3, outputs=outputs, seed=0)
+
+
+def test_an_unknown_measurement_comes_out_as_an_error() -> None:
+    def fun(params: dict) -> dict:
+        raise Infeasible("gel", measured={"haet": 3.0})
+
+    with pytest.raises(InvalidInput, match="output 'haet' does not exist; there are cost, heat"):
+        becbo.minimize(fun, SPACE, budget=3, outputs=[COST, HEAT], seed=0)
+
+
+def test_there_is_no_best_of_several_objectives() -> None:
+    for budget in (1, 4):  # however many are on the front
+        result = becbo.minimize(plant, SPACE, budget, outputs=[COST, POWER, HEAT], seed=0)
+        with pytest.raises(InvalidInput, match=r"no best of several objectives \(cost, power\)"):
+            _ = result.best
+    one = becbo.minimize(lambda p: {"cost": p["x"]}, SPACE, 4, outputs=[COST, HEAT], seed=0)
+    assert one.best == one.front[0] and len(one.front) == 1
+
+
+def test_a_run_with_several_outputs_continues() -> None:
+    settings = {"outputs": [COST, POWER, HEAT], "seed": 0, "n_initial": 5}
+    whole = becbo.minimize(plant, SPACE, 9, **settings)
+    first = becbo.minimize(plant, SPACE, 6, **settings)
+    assert becbo.minimize(plant, SPACE, 9, trials=first.trials, **settings) == whole
+
+
+def test_methods_that_cannot_refuse_before_the_first_experiment() -> None:
+    def fun(params: dict) -> float:
+        raise AssertionError("not to be called")
+
+    with pytest.raises(InvalidInput, match="method 'scbo' takes one objective .* these can: edge"):
+        becbo.minimize(fun, SPACE, 5, outputs=[COST, POWER], method="scbo")
+
+
+def test_progress_shows_the_front(capsys: pytest.CaptureFixture[str]) -> None:
+    result = becbo.minimize(plant, SPACE, 5, outputs=[COST, POWER, HEAT], seed=0, progress=True)
+    assert f"front of {len(result.front)}" in capsys.readouterr().out
+    best = becbo.minimize(
+        lambda p: {"cost": 1.5, "heat": 0.0}, SPACE, 2, outputs=[COST, HEAT], progress=True
+    ).best
+    assert best is not None and "best 1.5" in capsys.readouterr().out

@@ -12,7 +12,8 @@ from typing import Protocol
 import numpy as np
 from scipy.special import erfcx, log_ndtr, logsumexp, ndtr
 
-from becbo.surrogates.base import Array, FeasibilityModel, Regressor, mills, normal_pdf
+from becbo.arrays import Array
+from becbo.surrogates.base import FeasibilityModel, Regressor, mills, normal_pdf
 
 _LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
 _TINY = 1e-300

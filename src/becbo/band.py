@@ -8,8 +8,9 @@ from typing import Protocol, cast
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from becbo.arrays import Array
 from becbo.errors import InvalidInput
-from becbo.surrogates.base import Array, FeasibilityModel, LatentModel, normal_pdf
+from becbo.surrogates.base import FeasibilityModel, LatentModel, normal_pdf
 
 
 class Band(Protocol):

@@ -7,14 +7,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from becbo.arrays import Array, Mask
 from becbo.outputs import Output, Outputs
 from becbo.reasons import Reasons, recurring
-from becbo.space import Array, Space
+from becbo.space import Space
 from becbo.trial import MAX_LOSSES, Outcome, Trial
-
-Mask = NDArray[np.bool_]
 
 _CLOSE = 0.01  # of the range of every parameter
 

@@ -16,11 +16,11 @@ from becbo.acquisition import (
     log_expected_improvement,
     log_target_improvement,
 )
+from becbo.arrays import Array
 from becbo.data import Dataset
 from becbo.models.base import Models
 from becbo.outputs import Objective
 from becbo.pareto import boxes
-from becbo.space import Array
 from becbo.surrogates.base import Regressor
 from becbo.surrogates.gp import GaussianProcess, GPModel
 

@@ -8,6 +8,7 @@ from typing import Any, overload
 
 import numpy as np
 
+from becbo.arrays import Array
 from becbo.checks import whole_number
 from becbo.data import dataset, given_up, pending_points
 from becbo.errors import InvalidInput
@@ -20,7 +21,7 @@ from becbo.search.candidates import space_filling
 from becbo.search.choice import REPEAT, choose
 from becbo.search.goal import INDIFFERENT
 from becbo.settings import Settings
-from becbo.space import Array, Space
+from becbo.space import Space
 from becbo.threads import one_thread
 from becbo.trial import Outcome, Prediction, Result, Trial
 

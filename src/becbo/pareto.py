@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from becbo.arrays import Array, Mask
 
 
-def nondominated(F: Array) -> NDArray[np.bool_]:  # (n, m) -> (n,)
+def nondominated(F: Array) -> Mask:  # (n, m) -> (n,)
     """Finds the Pareto front.
 
     Args:

@@ -18,11 +18,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from becbo.arrays import Array, Mask
 from becbo.errors import InvalidInput
-
-Array = NDArray[np.float64]
 
 # A real value is settable to 12 digits of its range: finer differences are rounding noise.
 _REAL_DIGITS = 12
@@ -479,13 +477,13 @@ class Space:
             error.add_note(f"raised by a known constraint of the space, for {dict(params)}")
             raise
 
-    def allowed(self, X: Array) -> NDArray[np.bool_]:  # (n,)
+    def allowed(self, X: Array) -> Mask:  # (n,)
         """Whether the known constraints hold at what each point decodes to."""
         if not self.constraints:
             return np.ones(len(X), dtype=bool)
         A, b = self.polytope()
         slip = 1e-9 * (np.abs(A).sum(axis=1) + np.abs(b))  # the last digits are decided below
-        allowed: NDArray[np.bool_] = np.all(self.snap(X) @ A.T <= b + slip, axis=1)
+        allowed: Mask = np.all(self.snap(X) @ A.T <= b + slip, axis=1)
         allowed[allowed] = [self.is_allowed(params) for params in self.decode(X[allowed])]
         return allowed
 

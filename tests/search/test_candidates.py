@@ -6,9 +6,9 @@ from goals import cube, region
 
 from becbo.search.candidates import (
     between,
+    into_polytope,
     mutate_grids,
     near,
-    settle,
     sobol,
     space_filling,
     spaced,
@@ -146,7 +146,7 @@ def test_several_sums_are_met_at_once() -> None:
 def test_settled_points_can_be_set_and_add_up() -> None:
     space = whole_numbers(8, 9, 30)
     start = space.snap(rng().random((200, 8)))  # the sums are around 36
-    X = settle(start, region(space), rng())
+    X = into_polytope(start, region(space), rng())
     np.testing.assert_allclose(space.snap(X), X, rtol=0, atol=1e-12)
     assert space.allowed(X).all()
     fine = space.allowed(start)
@@ -155,7 +155,7 @@ def test_settled_points_can_be_set_and_add_up() -> None:
 
 def test_what_cannot_settle_stays_in_the_space() -> None:
     space = Space([Integer("a", 0, 9), Real("b", 0, 1)], [LinearConstraint({"a": 2}, 3, 3)])
-    X = settle(space.snap(rng().random((20, 2))), region(space), rng())
+    X = into_polytope(space.snap(rng().random((20, 2))), region(space), rng())
     assert not space.allowed(X).any() and np.all((X >= 0) & (X <= 1))
 
 
@@ -163,7 +163,7 @@ def test_what_cannot_settle_stays_in_the_space() -> None:
 def test_without_grids_under_constraint_nothing_settles(name: str) -> None:
     space = SPACES[name]
     X = space.snap(rng().random((20, space.dim)))
-    np.testing.assert_array_equal(settle(X, region(space), rng()), X)
+    np.testing.assert_array_equal(into_polytope(X, region(space), rng()), X)
 
 
 def test_there_is_no_walk_in_an_empty_polytope() -> None:

@@ -71,7 +71,7 @@ def test_starts_are_pulled_to_the_edge() -> None:
     goal = CASES[1].goal
     X = np.random.default_rng(0).random((50, 2))
     pulled = SlsqpSearch(pull_enough=1e-4)._pull(goal, X, region(cube(2)))
-    gap = np.mean(goal.edge(X)[0] ** 2), np.mean(goal.edge(pulled)[0] ** 2)
+    gap = np.mean(goal.boundary(X)[0] ** 2), np.mean(goal.boundary(pulled)[0] ** 2)
     assert gap[1] < 0.1 * gap[0]
     assert np.all((pulled >= 0) & (pulled <= 1))
 

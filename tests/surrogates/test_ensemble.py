@@ -328,7 +328,7 @@ def test_mle_model_follows_the_papers_formulas():
     u, w = model.score(X)
     np.testing.assert_allclose(ndtr(u), P.mean(0))
     np.testing.assert_allclose(w, P.std(0, ddof=1))
-    np.testing.assert_allclose(model.band(X), np.clip([P.mean(0) - w, P.mean(0) + w], 0, 1))
+    np.testing.assert_allclose(model.interval(X), np.clip([P.mean(0) - w, P.mean(0) + w], 0, 1))
 
 
 def test_mle_networks_are_trained_alone():
@@ -397,10 +397,10 @@ def test_single_precision_moves_predictions_less_than_another_start(monkeypatch)
 def test_odd_data_give_a_finite_model(training, X, feasible, n_networks):
     chosen = DeepEnsemble(n_networks=n_networks, training=training, learning_rate=1e-2, **QUICK)
     model = chosen.fit(X, feasible, np.random.default_rng(0))
-    results = [*model.score_grad(X), *model.band(X)]
+    results = [*model.score_grad(X), *model.interval(X)]
     assert all(np.isfinite(r).all() for r in results)
     assert ((results[0] > 0) == (feasible.mean() > 0.5)).all() or 0 < feasible.mean() < 1
-    lower, upper = model.band(X)
+    lower, upper = model.interval(X)
     assert (lower >= 0).all() and (lower <= upper).all() and (upper <= 1).all()
 
 

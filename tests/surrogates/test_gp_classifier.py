@@ -182,7 +182,7 @@ def test_the_band_is_what_one_deviation_of_the_latent_does_to_the_probability(se
     model = settings_.fit(*disc(20, 2))
     P = np.random.default_rng(1).random((30, 2))
     mean, std = model.latent(P)
-    lower, upper = model.band(P)
+    lower, upper = model.interval(P)
     for end, shifted in ((lower, mean - std), (upper, mean + std)):
         np.testing.assert_allclose(end, norm.cdf(shifted / np.sqrt(1 + std**2)))
     assert np.all(lower < probability(model, P)) and np.all(probability(model, P) < upper)

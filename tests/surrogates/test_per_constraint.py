@@ -70,7 +70,7 @@ def test_gradients_agree_with_differences(settings):
 def test_the_band_contains_the_probability():
     model = limits_of(MILD)
     P = np.random.default_rng(4).random((50, 2))
-    low, high = model.band(P)
+    low, high = model.interval(P)
     C = ndtr(model.score(P)[0])
     assert ((low <= C) & (C <= high)).all()
 

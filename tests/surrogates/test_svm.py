@@ -57,7 +57,7 @@ def test_the_score_is_a_half_at_the_boundary_and_known_at_the_margin() -> None:
     assert (np.sign(score) == np.sign(decision)).all() and not width.any()
     at_margin = np.interp(1.0, np.sort(decision), ndtr(np.sort(score)))
     assert at_margin == pytest.approx(MARGIN_PROBABILITY, abs=0.01)
-    lower, upper = model.band(X)
+    lower, upper = model.interval(X)
     np.testing.assert_array_equal(lower, ndtr(score))
     np.testing.assert_array_equal(lower, upper)
     assert model.believe(X[:2]) is model

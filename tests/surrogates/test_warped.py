@@ -217,7 +217,7 @@ def test_far_outside_two_bounds_count_as_one(std: float) -> None:
 
 def test_the_band_is_one_score_wide() -> None:
     model, X = threshold(-1.0, 2.0), beliefs()
-    low, high = model.band(X)
+    low, high = model.interval(X)
     u = model.score(X)[0]
     np.testing.assert_allclose(low, ndtr(u - 1))
     np.testing.assert_allclose(high, ndtr(u + 1))

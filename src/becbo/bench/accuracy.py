@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from becbo.arrays import Array, Mask
 from becbo.bench.records import FORMAT, Record, append_line, read_lines
-from becbo.bench.replay import Array, can_replay, fit, problem_of
+from becbo.bench.replay import can_replay, fit, problem_of
 from becbo.bench.run import need, watch_parent
 from becbo.problems import PROBLEMS, Problem
 from becbo.threads import one_thread
@@ -22,7 +22,6 @@ from becbo.threads import one_thread
 if TYPE_CHECKING:
     from becbo.plots.comparison import Panel
 
-Labels = NDArray[np.bool_]
 Task = tuple[Record, tuple[int, ...]]  # a run, and after how many evaluations to test it
 Key = tuple[str, str, int]  # of a run
 
@@ -38,7 +37,7 @@ class Probes:
     """Random points, as many that work as fail where enough can be found."""
 
     U: Array  # (m, dim) as models see them
-    feasible: Labels  # (m,)
+    feasible: Mask  # (m,)
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ def probes(problem: Problem) -> Probes:
     return Probes(problem.encode(np.concatenate([kept[True], kept[False]])), works)
 
 
-def mean_class_accuracy(predicted: Labels, feasible: Labels) -> float:  # (m,), (m,)
+def mean_class_accuracy(predicted: Mask, feasible: Mask) -> float:  # (m,), (m,)
     """(true positive rate + true negative rate) / 2: a guess has 0.5, however rare success is."""
     return float(np.mean([predicted[feasible].mean(), (~predicted[~feasible]).mean()]))
 

@@ -10,13 +10,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import differential_evolution, minimize
 
+from becbo.arrays import Array
 from becbo.bench.table import Table
 from becbo.problems import PAPER, Problem, get_single
-
-Array = NDArray[np.float64]
 
 # The column g* of the paper's table: active constraints at the optimum.
 PAPER_ACTIVE = {

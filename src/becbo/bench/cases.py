@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from becbo.arrays import Array
 from becbo.bench.accuracy import balanced_accuracy
 from becbo.bench.plan import Run
 from becbo.bench.records import Record
-from becbo.bench.replay import GRID, Array, snapshot
+from becbo.bench.replay import GRID, snapshot
 from becbo.problems import get_single
 
 if TYPE_CHECKING:

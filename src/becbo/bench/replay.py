@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from becbo.arrays import Array
 from becbo.bench.plan import make_proposer
 from becbo.bench.records import Record
 from becbo.bench.summary import values
@@ -28,7 +28,6 @@ from becbo.trial import Result, Trial
 if TYPE_CHECKING:
     from becbo.plots.landscape import Landscape
 
-Array = NDArray[np.float64]
 
 GRID = 121  # points per side of a landscape
 _N_DRAWS = 64  # of a band, to see all there are

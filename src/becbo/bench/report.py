@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from becbo.arrays import Array
 from becbo.bench.accuracy import Curve, Key
 from becbo.bench.claims import SIMILAR, claims_table
 from becbo.bench.pictures import Draw, picture_blocks
@@ -16,7 +17,6 @@ from becbo.bench.sections import Section, sections
 from becbo.bench.summary import (
     CAP,
     HYPERVOLUME_REGRET,
-    Array,
     bootstrap_interval,
     critical_difference,
     ecdf,

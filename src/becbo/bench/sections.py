@@ -8,12 +8,12 @@ from functools import cached_property
 
 import numpy as np
 
+from becbo.arrays import Array
 from becbo.bench.plan import SUITES
 from becbo.bench.records import Record
 from becbo.bench.summary import (
     HYPERVOLUME_REGRET,
     REGRET,
-    Array,
     Measure,
     at,
     best_so_far,

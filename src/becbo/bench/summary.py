@@ -14,14 +14,13 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from becbo.arrays import Array, Mask
 from becbo.bench.records import Record
 from becbo.pareto import hypervolume
 from becbo.problems import get, get_pareto, get_single
 
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
+Flags = Mask
 
 # Differences below the floor are rounding; the ceiling stands for "nothing has worked yet".
 FLOOR, CEILING = -9.0, 2.0

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from becbo.arrays import Array
 from becbo.bench.records import Record
 from becbo.bench.summary import (
     CAP,
     HYPERVOLUME_REGRET,
     REGRET,
-    Array,
     at,
     best_so_far,
     failure_share,

@@ -20,10 +20,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from becbo.space import Array, Space
+from becbo.arrays import Array, Mask
+from becbo.space import Space
 
 Function = Callable[[Array], Array]  # (n, dim) -> (n,)
-RegionPredicate = Callable[[Array], NDArray[np.bool_]]  # (n, dim) -> (n,)
+RegionPredicate = Callable[[Array], Mask]  # (n, dim) -> (n,)
 _Move = tuple[Array, Array, Array]  # a parameter before and after, (n, width); the change, (n,)
 
 _MOVES = 2400  # walkers times parameters

@@ -12,6 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
+from becbo.arrays import Array
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import Description
 from becbo.campaign.proposals import next_suggestion, plan_of
@@ -25,7 +26,6 @@ from becbo.insight.views import ModelView, model_view
 from becbo.optimizer import Optimizer
 from becbo.optuna.proposal import optimizer_of
 from becbo.optuna.study_data import StudyData
-from becbo.space import Array
 from becbo.threads import one_thread
 from becbo.trial import Outcome
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from becbo.space import Array, Categorical, LinearConstraint, Parameter, Space
+from becbo.arrays import Array, Mask
+from becbo.space import Categorical, LinearConstraint, Parameter, Space
 
 _POINTS = 41  # along the axis of a parameter with many settings
 
@@ -89,7 +89,7 @@ def settings_grid(parameter: Parameter) -> Array:  # (k, width)
     return np.unique(parameter.snap(np.linspace(0.0, 1.0, _POINTS)[:, None]), axis=0)
 
 
-def allowed(space: Space, X: Array) -> NDArray[np.bool_]:  # (n, dim) -> (n,)
+def allowed(space: Space, X: Array) -> Mask:  # (n, dim) -> (n,)
     """Whether the known constraints hold; faster than `Space.allowed` if all are linear."""
     if not all(isinstance(constraint, LinearConstraint) for constraint in space.constraints):
         return space.allowed(X)

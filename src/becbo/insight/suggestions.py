@@ -9,12 +9,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from becbo.arrays import Array
 from becbo.campaign.description import Description
 from becbo.campaign.formatting import estimate, number, percent
 from becbo.campaign.runs import REPEAT, Run
 from becbo.insight.maps import allowed, parameter_distances
 from becbo.optimizer import INITIAL
-from becbo.space import Array
 from becbo.trial import Outcome, Prediction
 
 Kind = Literal["repeat", "initial", "hand", "first", "random", "far", "edge", "inside"]

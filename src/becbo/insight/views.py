@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from becbo.arrays import Array
 from becbo.models.base import Models
 from becbo.optimizer import Optimizer
 from becbo.outputs import Objective
-from becbo.space import Array
 
 
 @dataclass(frozen=True)

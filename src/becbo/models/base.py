@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from scipy.special import ndtr
 
+from becbo.arrays import Array
 from becbo.outputs import Outputs
-from becbo.space import Array
 from becbo.surrogates.base import FeasibilityModel
 from becbo.surrogates.warped import WarpedModel
 from becbo.trial import Estimate, Prediction
@@ -58,7 +58,7 @@ class Models:
     def describe(self, X: Array) -> list[Prediction]:  # (m, d)
         """What the models say of each point, in the user's units."""
         chances = self.chance(X).tolist()
-        bands = zip(*(end.tolist() for end in self.feasibility.band(X)), strict=True)
+        bands = zip(*(end.tolist() for end in self.feasibility.interval(X)), strict=True)
         columns = {}
         for output in self.outputs:
             if output.name in self.predictors:

@@ -8,10 +8,10 @@ from functools import lru_cache
 
 import numpy as np
 
+from becbo.arrays import Array
 from becbo.data import Dataset
 from becbo.models.warm import checkpoint
 from becbo.outputs import Limit
-from becbo.space import Array
 from becbo.surrogates.censored import add_censored
 from becbo.surrogates.gp import GaussianProcess
 from becbo.surrogates.warped import Bilog, Plain, Threshold, WarpedModel, evidence

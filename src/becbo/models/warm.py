@@ -12,8 +12,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from becbo.data import Dataset, Mask
-from becbo.space import Array
+from becbo.arrays import Array, Mask
+from becbo.data import Dataset
 from becbo.surrogates.gp import GaussianProcess, GPModel
 from becbo.surrogates.gp_classifier import GPClassifier, GPClassifierModel
 

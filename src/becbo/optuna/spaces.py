@@ -16,8 +16,9 @@ from optuna.distributions import (
 )
 from optuna.trial import FrozenTrial, TrialState
 
+from becbo.arrays import Array
 from becbo.errors import InvalidInput
-from becbo.space import Array, Categorical, Integer, Parameter, Real, Space
+from becbo.space import Categorical, Integer, Parameter, Real, Space
 
 Distributions = Mapping[str, BaseDistribution]
 

@@ -13,9 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, PercentFormatter
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from becbo.arrays import Array
 
 # Okabe and Ito's colours, distinguishable by everybody; the dashes tell them apart in grey. The
 # last four are for comparisons of many tools.

@@ -1,6 +1,6 @@
 """Interactive figures: plain data in, a Plotly figure out. Needs the extra `becbo[web]`.
 
-Only traces that are drawn as SVG, without WebGL. Labels are escaped: Plotly would interpret `<b>`
+Only traces that are drawn as SVG, without WebGL. Mask are escaped: Plotly would interpret `<b>`
 in the name of a parameter as markup.
 """
 
@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 from plotly import graph_objects as go
 
-from becbo.space import Array
+from becbo.arrays import Array
 
 MarkKind = Literal["worked", "failed", "next", "best"]
 

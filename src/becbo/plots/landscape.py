@@ -15,9 +15,8 @@ from matplotlib.contour import QuadContourSet
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from becbo.arrays import Array, Mask
 
 _SUCCESS, _FAILURE, _BEST, _TRUTH, _HALF = "#14507a", "#b3261e", "#ffc83d", "#111111", "#ffffff"
 _INITIAL = "#8a8a8a"
@@ -54,7 +53,7 @@ class Landscape:
     y: Array
     p_feasible: Array | None
     points: Array
-    worked: NDArray[np.bool_]
+    worked: Mask
     objective: Array | None = None
     slack: Array | None = None
     bound: Array | None = None

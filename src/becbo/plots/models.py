@@ -11,9 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
+from becbo.arrays import Array
 from becbo.plots.comparison import Panel, add_legend, curves_figure
 from becbo.plots.landscape import (
-    Array,
     Landscape,
     chance_bar,
     draw_landscape,

@@ -8,9 +8,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from becbo.arrays import Array
 
 _BEST, _SUCCESS, _FAILURE, _OPTIMUM = "#1b3a5c", "#7fa6c9", "#c8372d", "#2e8540"
 _BETTER = {"minimize": "smaller", "maximize": "larger"}

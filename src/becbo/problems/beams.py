@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from becbo.problems.problem import Array, Problem, box, series
+from becbo.arrays import Array
+from becbo.problems.problem import Problem, box, series
 from becbo.space import Categorical, Integer, Real, Space
 
 

@@ -11,7 +11,8 @@ from functools import partial
 
 import numpy as np
 
-from becbo.problems.problem import Array, Problem, box
+from becbo.arrays import Array
+from becbo.problems.problem import Problem, box
 
 _OUTER, _BORE, _WIDTH = 160.0, 90.0, 30.0  # mm
 

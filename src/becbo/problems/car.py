@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from becbo.problems.problem import Array, ParetoProblem, Problem, box
+from becbo.arrays import Array
+from becbo.problems.problem import ParetoProblem, Problem, box
 from becbo.space import Categorical, Real, Space
 
 _STEELS = (0.192, 0.345)  # yield strength in GPa: mild and high-strength

@@ -13,7 +13,8 @@ import math
 
 import numpy as np
 
-from becbo.problems.problem import Array, Problem, box, series
+from becbo.arrays import Array
+from becbo.problems.problem import Problem, box, series
 
 
 def _g01_value(X: Array) -> Array:  # (n, 13) -> (n,)

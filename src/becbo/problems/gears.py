@@ -12,7 +12,8 @@ from functools import partial
 
 import numpy as np
 
-from becbo.problems.problem import Array, ParetoProblem, Problem, box
+from becbo.arrays import Array
+from becbo.problems.problem import ParetoProblem, Problem, box
 
 
 def _reducer(X: Array, *, whole: bool) -> Array:  # (n, 7) -> (7, n)

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from becbo.problems.problem import Array, Problem, box
+from becbo.arrays import Array
+from becbo.problems.problem import Problem, box
 
 
 @dataclass(frozen=True, eq=False)

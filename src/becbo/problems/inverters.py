@@ -11,7 +11,8 @@ from functools import partial
 
 import numpy as np
 
-from becbo.problems.problem import Array, Problem, box, series
+from becbo.arrays import Array
+from becbo.problems.problem import Problem, box, series
 
 # Odd harmonics without multiples of three; the collection leaves out 89.
 _HARMONICS = [k for k in range(5, 98, 2) if k % 3 and k != 89]

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from becbo.problems.problem import Array, ParetoProblem, Problem, box
+from becbo.arrays import Array
+from becbo.problems.problem import ParetoProblem, Problem, box
 from becbo.space import Categorical, Integer, Real, Space
 
 _TILT = math.pi / 4  # of the raised lever

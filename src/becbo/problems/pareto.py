@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 
+from becbo.arrays import Array
 from becbo.problems.multimodal import branin
-from becbo.problems.problem import Array, ParetoProblem, box, series
+from becbo.problems.problem import ParetoProblem, box, series
 
 
 def _bnh_objectives(X: Array) -> dict[str, Array]:

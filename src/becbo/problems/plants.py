@@ -12,7 +12,8 @@ from functools import partial
 
 import numpy as np
 
-from becbo.problems.problem import Array, Problem, box, series
+from becbo.arrays import Array
+from becbo.problems.problem import Problem, box, series
 
 
 def _gas_cost(X: Array) -> Array:  # (n, 4) -> (n,)

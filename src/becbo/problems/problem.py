@@ -9,12 +9,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from becbo.arrays import Array, Mask
 from becbo.errors import Infeasible, InvalidInput
 from becbo.space import Categorical, Parameter, Real, Space
 
-Array = NDArray[np.float64]
 Formula = Callable[[Array], Array]  # (n, d) -> (n,)
 Formulas = Callable[[Array], dict[str, Array]]  # (n, d) -> (n,) per name, in order
 
@@ -62,7 +61,7 @@ class ConstrainedProblem(ABC):
         """Distance from violation per constraint: feasible where finite and >= 0."""
         return np.column_stack(list(self._named_slacks(X).values()))
 
-    def feasible(self, X: Array) -> NDArray[np.bool_]:  # (n, d) -> (n,)
+    def feasible(self, X: Array) -> Mask:  # (n, d) -> (n,)
         """Whether every constraint holds."""
         return np.asarray(_holds(self.slacks(X)).all(axis=1))
 
@@ -211,7 +210,7 @@ def _spread(parameter: Parameter, u: Array) -> Array:  # (n,) -> (n,)
     return np.asarray(parameter.low + index * parameter.step)
 
 
-def _holds(slacks: Array) -> NDArray[np.bool_]:
+def _holds(slacks: Array) -> Mask:
     return np.asarray(np.isfinite(slacks) & (slacks >= 0))
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from becbo.problems.problem import Array, ParetoProblem, box
+from becbo.arrays import Array
+from becbo.problems.problem import ParetoProblem, box
 
 
 def _weights(X: Array) -> tuple[Array, Array, Array, Array]:  # (n, 6) -> (n,) each

@@ -13,7 +13,8 @@ from functools import partial
 
 import numpy as np
 
-from becbo.problems.problem import Array, ParetoProblem, Problem, box, series
+from becbo.arrays import Array
+from becbo.problems.problem import ParetoProblem, Problem, box, series
 
 _SQRT2 = math.sqrt(2)
 

@@ -13,7 +13,8 @@ from functools import partial
 
 import numpy as np
 
-from becbo.problems.problem import Array, Problem, box, series
+from becbo.arrays import Array
+from becbo.problems.problem import Problem, box, series
 
 
 def _townsend(X: Array, *, shift: float = 0.0) -> Array:  # (n, 2) -> (n,)

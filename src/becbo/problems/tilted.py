@@ -19,7 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from becbo.problems.problem import Array, Problem, box, series
+from becbo.arrays import Array
+from becbo.problems.problem import Problem, box, series
 from becbo.space import Categorical, Integer, Real, Space
 
 Shape = Callable[[Array], Array]  # (n, d) -> (n,): 0 at 0, not less elsewhere

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from becbo.arrays import Array
 from becbo.data import Dataset
 from becbo.models.base import Models
 from becbo.models.values import doubted, fit_limit, fit_value, threshold
 from becbo.outputs import Outputs
 from becbo.search.goal import Found
 from becbo.search.region import Region
-from becbo.space import Array, Space
+from becbo.space import Space
 from becbo.surrogates.base import FeasibilityModel
 from becbo.surrogates.gp import GaussianProcess
 from becbo.surrogates.product import product

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from becbo.acquisition import Acquisition, LogFeasibility, Weighted
+from becbo.arrays import Array
 from becbo.band import Band, BandRule, MinimumProbability
 from becbo.data import Dataset
 from becbo.improvement import Improvement
@@ -26,7 +27,6 @@ from becbo.proposers.base import Proposer, Searcher
 from becbo.search.first import FirstSuccess
 from becbo.search.goal import Found, Goal, Hints, Search
 from becbo.search.region import Region
-from becbo.space import Array
 from becbo.surrogates.base import FeasibilityModel, normal_pdf
 from becbo.surrogates.gp import GaussianProcess
 
@@ -127,7 +127,7 @@ def banded_goal(acquisition: Acquisition, band: Band, classifier: FeasibilityMod
         g, dg = band.slack_grad(classifier, X)
         return a, g - doubt, da, dg
 
-    return Goal(values, values_grad, lambda X: _edge(classifier, X), classifier.is_sharp)
+    return Goal(values, values_grad, lambda X: _boundary(classifier, X), classifier.is_sharp)
 
 
 def feasibility_goal(classifier: FeasibilityModel) -> Goal:
@@ -141,10 +141,10 @@ def feasibility_goal(classifier: FeasibilityModel) -> Goal:
         a, da = acquisition.values_grad(X)
         return a, np.ones(len(X)), da, np.zeros_like(X)
 
-    return Goal(values, values_grad, lambda X: _edge(classifier, X), classifier.is_sharp)
+    return Goal(values, values_grad, lambda X: _boundary(classifier, X), classifier.is_sharp)
 
 
-def _edge(classifier: FeasibilityModel, X: Array) -> tuple[Array, Array]:
+def _boundary(classifier: FeasibilityModel, X: Array) -> tuple[Array, Array]:
     """C - 0.5 (m,) and its gradient (m, d)."""
     u, _, du, _ = classifier.score_grad(X)
     return ndtr(u) - 0.5, normal_pdf(u)[:, None] * du

@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from becbo.arrays import Array, Mask
 from becbo.data import Dataset
 from becbo.errors import InvalidInput
 from becbo.models.base import Models
@@ -29,7 +29,6 @@ from becbo.search.candidates import mutate_grids, sobol, space_filling
 from becbo.search.choice import choose
 from becbo.search.goal import INDIFFERENT, Found, ranking
 from becbo.search.region import Region
-from becbo.space import Array
 from becbo.surrogates.gp import GaussianProcess, GPModel
 from becbo.surrogates.gp_classifier import GPClassifier, GPClassifierModel
 
@@ -100,7 +99,7 @@ def box(centre: Array, length: float, scales: Array) -> tuple[Array, Array]:  # 
     return np.clip(centre - sides / 2, 0.0, 1.0), np.clip(centre + sides / 2, 0.0, 1.0)
 
 
-def perturbation_mask(n: int, d: int, rng: np.random.Generator) -> NDArray[np.bool_]:  # (n, d)
+def perturbation_mask(n: int, d: int, rng: np.random.Generator) -> Mask:  # (n, d)
     """Which dimensions each candidate moves: MOVED of them on average, at least one."""
     mask = rng.random((n, d)) < min(MOVED / d, 1.0)
     stuck = np.flatnonzero(~mask.any(axis=1))

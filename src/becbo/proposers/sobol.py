@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from becbo.arrays import Array
 from becbo.data import Dataset
 from becbo.models.base import Models
 from becbo.models.feasibility import OneGP
@@ -21,7 +22,6 @@ from becbo.search.candidates import space_filling
 from becbo.search.choice import choose
 from becbo.search.goal import INDIFFERENT, Found
 from becbo.search.region import Region
-from becbo.space import Array
 from becbo.surrogates.base import FeasibilityModel
 from becbo.surrogates.gp import GaussianProcess
 

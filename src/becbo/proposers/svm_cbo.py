@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from becbo.arrays import Array, Mask
 from becbo.data import Dataset
 from becbo.errors import InvalidInput
 from becbo.models.base import Models
@@ -27,7 +27,6 @@ from becbo.search.choice import choose
 from becbo.search.constrained import BandSearch
 from becbo.search.goal import Found, Goal, Hints, ranking
 from becbo.search.region import Region
-from becbo.space import Array
 from becbo.surrogates.base import Regressor
 from becbo.surrogates.gp import GaussianProcess
 from becbo.surrogates.kernels import input_gradient, rbf, squared_distance
@@ -44,7 +43,7 @@ def n_boundary(budget: int, n_initial: int) -> int:
     return round((budget - n_initial) * PHASES[0] / sum(PHASES))
 
 
-def training_size(feasible: NDArray[np.bool_], n_switch: int) -> int:  # (n,)
+def training_size(feasible: Mask, n_switch: int) -> int:  # (n,)
     """How many of the first experiments the machine has seen: in phase 2 a success adds nothing.
 
     All of them up to the switch of phases; then up to the last failure.

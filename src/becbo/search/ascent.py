@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from becbo.search.region import Array
+from becbo.arrays import Array, Mask
 
 _FIRST_MOVE, _MAX_MOVE = 0.05, 0.25  # largest change of a coordinate in one step
 _ARMIJO = 1e-4
@@ -26,7 +25,7 @@ Function = Callable[[Array], tuple[Array, Array]]  # (m, d) -> (m,), (m, d)
 
 
 def ascend(
-    fun: Function, X: Array, free: NDArray[np.bool_], n_steps: int
+    fun: Function, X: Array, free: Mask, n_steps: int
 ) -> tuple[Array, Array]:  # (m, d), (d,) -> (m, d), (m,)
     """Points improved by at most `n_steps` steps over the free columns, and their values."""
     m, d = X.shape
@@ -58,9 +57,7 @@ def ascend(
     return X, f
 
 
-def _direction(
-    X: Array, G: Array, H: Array, free: NDArray[np.bool_], is_first: NDArray[np.bool_]
-) -> Array:  # (m, d)
+def _direction(X: Array, G: Array, H: Array, free: Mask, is_first: Mask) -> Array:  # (m, d)
     """Quasi-Newton direction that leaves no bound and moves no coordinate too far."""
     blocked = ~free | ((X <= 0.0) & (G < 0)) | ((X >= 1.0) & (G > 0))
     G = np.where(blocked, 0.0, G)
@@ -72,7 +69,7 @@ def _direction(
     return np.asarray(P * shrink[:, None])
 
 
-def _bfgs(H: Array, s: Array, y: Array, is_first: NDArray[np.bool_]) -> Array:  # (m, d, d)
+def _bfgs(H: Array, s: Array, y: Array, is_first: Mask) -> Array:  # (m, d, d)
     """Inverse Hessians of the negated function after steps s with gradient changes y (m, d).
 
     Nocedal and Wright, "Numerical Optimization", 2006, eq. 6.17 and, for the first step, 6.20.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from becbo.search.region import Array, Region
+from becbo.arrays import Array
+from becbo.search.region import Region
 
 # Rounds of draws, and points in each, before rejection gives up on a tight constraint.
 _PATIENCE, _MIN_DRAWS = 32, 256
@@ -37,7 +38,7 @@ def space_filling(region: Region, n: int, rng: np.random.Generator) -> Array:  #
             break
     if len(found) < n and len(region.polytope[0]):
         # Rounding to whole numbers may lead out of it for good, hence twice as many.
-        X = settle(region.snap(walk_in_polytope(*region.polytope, 2 * n, rng)), region, rng)
+        X = into_polytope(region.snap(walk_in_polytope(*region.polytope, 2 * n, rng)), region, rng)
         found = np.vstack([found, X[region.allowed(X)]])
     return found[:n]
 
@@ -88,7 +89,7 @@ def _hit_and_run(
     return np.asarray(X + rng.uniform(down, up)[:, None] * direction)
 
 
-def settle(X: Array, region: Region, rng: np.random.Generator) -> Array:  # (m, d) -> (m, d)
+def into_polytope(X: Array, region: Region, rng: np.random.Generator) -> Array:  # (m, d) -> (m, d)
     """Settable points moved along their grids, step by step, until the linear constraints hold.
 
     Whole numbers that have to add up to a total hardly ever do so after rounding. Each step is

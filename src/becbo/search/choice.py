@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from becbo.arrays import Array
 from becbo.errors import BecboError
 from becbo.search.candidates import space_filling
 from becbo.search.goal import Found, Goal
-from becbo.search.region import Array, Region
+from becbo.search.region import Region
 
 # Slack that counts as zero: 4e-4 in probability at p = 0.5.
 TOLERANCE = 1e-3

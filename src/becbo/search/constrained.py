@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from becbo.arrays import Array, Mask
 from becbo.search.ascent import ascend
-from becbo.search.candidates import between, near, settle, space_filling, spaced
+from becbo.search.candidates import between, into_polytope, near, space_filling, spaced
 from becbo.search.choice import ENUMERATE, TOLERANCE, choose
 from becbo.search.goal import Found, Goal, Hints
 from becbo.search.mixed import best_neighbours
-from becbo.search.region import Array, Mask, Region
+from becbo.search.region import Region
 
 _START_GAP = 0.05  # between starts, in length scales
 _REPAIR_POINTS = 12
@@ -75,7 +76,7 @@ class BandSearch:
             groups = {"space": space_filling(region, self.n_space, rng)}
             if len(hints.successes):
                 close = region.snap(near(hints.successes, self.n_near, region, rng))
-                groups["near the best"] = settle(close, region, rng)
+                groups["near the best"] = into_polytope(close, region, rng)
             if len(hints.successes) and len(hints.failures):
                 groups["towards a failure"] = between(
                     hints.successes, hints.failures, self.n_between, rng

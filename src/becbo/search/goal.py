@@ -8,7 +8,8 @@ from typing import NoReturn, Protocol
 
 import numpy as np
 
-from becbo.search.region import Array, Region
+from becbo.arrays import Array
+from becbo.search.region import Region
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,7 @@ class Goal:
 
     values: Callable[[Array], tuple[Array, Array]]  # a (m,), g (m,)
     values_grad: Callable[[Array], tuple[Array, Array, Array, Array]]  # and da, dg (m, d)
-    edge: Callable[[Array], tuple[Array, Array]]  # C - 0.5 (m,) and its gradient (m, d)
+    boundary: Callable[[Array], tuple[Array, Array]]  # C - 0.5 (m,) and its gradient (m, d)
     is_sharp: bool = False  # whether g is so steep at 0 that climbing takes more steps
 
 

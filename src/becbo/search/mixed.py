@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from becbo.arrays import Array
 from becbo.search.goal import Goal
-from becbo.search.region import Array, Region
+from becbo.search.region import Region
 
 
 def neighbours(x: Array, region: Region) -> Array:  # (d,) -> (k, d)

@@ -7,10 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from becbo.arrays import Array, Mask
 
 # Two designs closer than this (largest difference of any column) are the same design.
 SAME = 1e-6

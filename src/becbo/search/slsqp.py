@@ -7,10 +7,11 @@ from functools import lru_cache
 
 import numpy as np
 
+from becbo.arrays import Array
 from becbo.search.candidates import space_filling
 from becbo.search.choice import REPEAT, choose
 from becbo.search.goal import Found, Goal, Hints
-from becbo.search.region import Array, Region
+from becbo.search.region import Region
 
 _BETAS, _EPS = (0.9, 0.999), 1e-8  # of Adam
 
@@ -56,7 +57,7 @@ class SlsqpSearch:
         if not len(X):  # known constraints leave no room
             return X, 1.0
         a, _ = goal.values(X)
-        nearest = np.argsort(np.abs(goal.edge(X)[0]), kind="stable")[: self.n_edge]
+        nearest = np.argsort(np.abs(goal.boundary(X)[0]), kind="stable")[: self.n_edge]
         best = np.argsort(-a, kind="stable")[: self.n_best]
         pulled = self._pull(goal, X[np.concatenate([nearest, best])], region)
         return pulled[goal.values(pulled)[1] >= 0], float(np.ptp(a)) or 1.0
@@ -65,7 +66,7 @@ class SlsqpSearch:
         """X moved towards C(x) = 0.5 by Adam on the mean squared error."""
         m, v, lowest, stalls, t = np.zeros_like(X), np.zeros_like(X), np.inf, 0, 0
         while stalls < self.pull_patience:
-            gap, gradient = goal.edge(X)
+            gap, gradient = goal.boundary(X)
             loss = float(np.mean(gap**2))
             if loss < self.pull_enough:
                 break

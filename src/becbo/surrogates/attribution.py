@@ -12,11 +12,11 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, log_ndtr
 
+from becbo.arrays import Array, Mask
 from becbo.surrogates.adam import adam
-from becbo.surrogates.base import Array, mills, normal_pdf
+from becbo.surrogates.base import mills, normal_pdf
 from becbo.surrogates.gp_classifier import (
     GPClassifier,
     GPClassifierModel,
@@ -26,8 +26,6 @@ from becbo.surrogates.gp_classifier import (
     site_posterior,
 )
 from becbo.surrogates.hyper import map_estimate, typical_theta
-
-Labels = NDArray[np.bool_]
 
 _N_LIMITS = 6
 _N_STARTS, _N_STEPS, _RATE = 24, 150, 0.2  # of the flat limits, and their training by Adam
@@ -42,9 +40,7 @@ _MAX_Z = 30.0  # of a cavity, so that a label against all odds does not overflow
 _MIN_VARIANCE = 1e-12
 
 
-def attribute_failures(
-    settings: GPClassifier, X: Array, feasible: Labels
-) -> list[GPClassifierModel]:
+def attribute_failures(settings: GPClassifier, X: Array, feasible: Mask) -> list[GPClassifierModel]:
     """A classifier for each limit that may explain failures; X (n, d), feasible (n,)."""
     kinds = linear_constraints(X, feasible)
     ranges = settings.ranges(X.shape[1])
@@ -60,7 +56,7 @@ def attribute_failures(
     return [condition(theta, X, limit, prior, settings) for theta, limit, prior in learned]
 
 
-def linear_constraints(X: Array, feasible: Labels) -> Labels:  # (n, k)
+def linear_constraints(X: Array, feasible: Mask) -> Mask:  # (n, k)
     """Which failures were of which kind, by linear limits on x and log x.
 
     C(x) is the product of logistic functions. All starts are trained at once; they are always the
@@ -88,21 +84,21 @@ def linear_constraints(X: Array, feasible: Labels) -> Labels:  # (n, k)
     return np.asarray(kinds[:, kinds.any(axis=0)])
 
 
-def _loss(margins: Array, feasible: Labels) -> Array:  # (s, k, n) -> (s,)
+def _loss(margins: Array, feasible: Mask) -> Array:  # (s, k, n) -> (s,)
     """-log likelihood, with log C = -sum softplus(-margin)."""
     log_c = -np.logaddexp(0.0, -margins).sum(axis=1)
     fails = np.log(np.maximum(-np.expm1(log_c), 1e-300))
     return np.asarray(-np.where(feasible, log_c, fails).sum(axis=1))
 
 
-def _slope(margins: Array, feasible: Labels) -> Array:  # (s, k, n) -> (s, k, n)
+def _slope(margins: Array, feasible: Mask) -> Array:  # (s, k, n) -> (s, k, n)
     """d loss / d margin."""
     log_c = -np.logaddexp(0.0, -margins).sum(axis=1)
     odds = 1.0 / np.maximum(np.expm1(-log_c), 1e-9)
     return np.asarray(expit(-margins) * np.where(feasible, -1.0, odds)[:, None])
 
 
-def joint_ep(K: Array, feasible: Labels, sites: Array, kinds: Labels | None = None) -> Array:
+def joint_ep(K: Array, feasible: Mask, sites: Array, kinds: Mask | None = None) -> Array:
     """Sites (k, n, 2) of expectation propagation, from `sites`; K (k, n, n) prior covariances.
 
     `kinds` (k, n) says which failures each limit is to blame for; without it they share the blame.
@@ -121,7 +117,7 @@ def joint_ep(K: Array, feasible: Labels, sites: Array, kinds: Labels | None = No
 
 
 def shared_sites(
-    feasible: Labels, mean: Array, variance: Array, sites: Array, kinds: Labels | None
+    feasible: Mask, mean: Array, variance: Array, sites: Array, kinds: Mask | None
 ) -> Array:
     """Sites (k, n, 2) that match the moments of Phi(g_k), or of 1 - P Phi(g_k) for a failure.
 

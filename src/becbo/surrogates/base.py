@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import erfcx, ndtr
 
-Array = NDArray[np.float64]
+from becbo.arrays import Array
 
 
 class Regressor(Protocol):
@@ -42,7 +41,7 @@ class FeasibilityModel(Protocol):
 
     The score u(x) is the probit of C(x): C = Phi(u). It keeps a usable slope where C itself
     is 0 or 1 to machine precision. The spread w(x) is sigma_E, half the width of the
-    one-sigma band in probability.
+    one-sigma interval in probability.
     """
 
     @property
@@ -68,8 +67,8 @@ class FeasibilityModel(Protocol):
         """u (m,), w (m,) and their input gradients (m, d), (m, d)."""
         ...
 
-    def band(self, X: Array) -> tuple[Array, Array]:  # (m,), (m,)
-        """Lower and upper end of the one-sigma band of C."""
+    def interval(self, X: Array) -> tuple[Array, Array]:  # (m,), (m,)
+        """Lower and upper end of the one-sigma interval of C."""
         ...
 
     def believe(self, X: Array) -> FeasibilityModel:
@@ -120,7 +119,7 @@ def probit_score_grad(
     return u, w, du, dw
 
 
-def probit_band(mean: Array, std: Array) -> tuple[Array, Array]:
+def probit_interval(mean: Array, std: Array) -> tuple[Array, Array]:
     """C if the latent mean were one standard deviation lower, or higher.
 
     The paper's [Phi(mean - std), Phi(mean + std)] need not contain C: with a latent variance of

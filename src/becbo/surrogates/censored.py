@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from becbo.surrogates.base import Array
+from becbo.arrays import Array
 from becbo.surrogates.gp import GPModel, condition
 from becbo.surrogates.gp_classifier import tilted_sites
 

@@ -15,21 +15,19 @@ from numbers import Integral
 from typing import ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, log_ndtr, ndtr, ndtri
 
+from becbo.arrays import Array, Mask
 from becbo.errors import InvalidInput
 from becbo.surrogates.adam import Floats, adam
 from becbo.surrogates.base import (
-    Array,
     mills,
     normal_pdf,
-    probit_band,
+    probit_interval,
     probit_score,
     probit_score_grad,
 )
 
-Labels = NDArray[np.bool_]
 Shapes = Sequence[tuple[int, int, int]]
 
 # Single precision halves the time of a fit. A thousand steps amplify its rounding, to about
@@ -257,7 +255,7 @@ def train_networks(
     initial: Floats,
     shapes: Shapes,
     X: Array,
-    feasible: Labels,
+    feasible: Mask,
     objective: TrainingLoss,
     settings: DeepEnsemble,
 ) -> Floats:
@@ -285,7 +283,7 @@ class _Ensemble:
     settings: DeepEnsemble
     initial: Floats  # (p,)
     X: Array  # (n, d)
-    feasible: Labels  # (n,)
+    feasible: Mask  # (n,)
     layers: Sequence[Array]
 
     objective: ClassVar[TrainingLoss]
@@ -298,7 +296,7 @@ class _Ensemble:
         return np.ones(self.X.shape[1])
 
     @classmethod
-    def train(cls, settings: DeepEnsemble, initial: Floats, X: Array, feasible: Labels) -> Self:
+    def train(cls, settings: DeepEnsemble, initial: Floats, X: Array, feasible: Mask) -> Self:
         """The ensemble that `settings` make of the data from these initial weights."""
         shapes = settings.shapes(X.shape[1])
         theta = train_networks(initial, shapes, X, feasible, cls.objective, settings)
@@ -339,9 +337,9 @@ class EnsembleModel(_Ensemble):
         """Score (m,), spread (m,) and their input gradients (m, d), (m, d)."""
         return probit_score_grad(*self.latent_grad(X))
 
-    def band(self, X: Array) -> tuple[Array, Array]:  # (m, d) -> (m,), (m,)
+    def interval(self, X: Array) -> tuple[Array, Array]:  # (m, d) -> (m,), (m,)
         """C if the latent were one standard deviation lower, or higher."""
-        return probit_band(*self.latent(X))
+        return probit_interval(*self.latent(X))
 
 
 class MLEEnsembleModel(_Ensemble):
@@ -357,7 +355,7 @@ class MLEEnsembleModel(_Ensemble):
         """Score (m,), spread (m,) and their input gradients (m, d), (m, d)."""
         return ensemble_score_grad(*outputs_grad(self.layers, X))
 
-    def band(self, X: Array) -> tuple[Array, Array]:  # (m, d) -> (m,), (m,)
+    def interval(self, X: Array) -> tuple[Array, Array]:  # (m, d) -> (m,), (m,)
         """C -+ sigma_E."""
         C, variance = mean_and_variance(expit(outputs(self.layers, X)))
         w = np.sqrt(variance)
@@ -400,7 +398,7 @@ class DeepEnsemble:
         return layer_shapes(self.n_networks, d, width, self.n_layers)
 
     def fit(
-        self, X: Array, feasible: Labels, rng: np.random.Generator
+        self, X: Array, feasible: Mask, rng: np.random.Generator
     ) -> EnsembleModel | MLEEnsembleModel:
         """The ensemble trained on X (n, d) and feasible (n,) from weights drawn by `rng`."""
         if X.ndim != 2 or X.size == 0 or feasible.shape != (len(X),):

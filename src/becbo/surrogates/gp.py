@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from becbo.surrogates.base import Array
+from becbo.arrays import Array
 from becbo.surrogates.hyper import Range, fixed, map_estimate, typical_theta
 from becbo.surrogates.kernels import (
     Kernel,

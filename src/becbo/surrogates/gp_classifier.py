@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
-from becbo.surrogates.base import Array, mills, probit_band, probit_score, probit_score_grad
+from becbo.arrays import Array, Mask
+from becbo.surrogates.base import mills, probit_interval, probit_score, probit_score_grad
 from becbo.surrogates.gp import Path, prior_path, update_weights
 from becbo.surrogates.hyper import Range, fixed, map_estimate, typical_theta
 from becbo.surrogates.kernels import (
@@ -56,7 +56,7 @@ class GPClassifier:
     max_points: int = 256  # hyperparameters are learned from at most this many points
 
     def fit(
-        self, X: Array, feasible: NDArray[np.bool_], start: GPClassifierModel | None = None
+        self, X: Array, feasible: Mask, start: GPClassifierModel | None = None
     ) -> GPClassifierModel:
         """Model of the labels (n,) at X (n, d); `start` is a fit to the first of these points."""
         labels = np.where(feasible, 1.0, -1.0)
@@ -147,9 +147,9 @@ class GPClassifierModel:
         """u (m,), w (m,) and their input gradients (m, d), (m, d)."""
         return probit_score_grad(*self.latent_grad(X))
 
-    def band(self, X: Array) -> tuple[Array, Array]:  # (m,), (m,)
+    def interval(self, X: Array) -> tuple[Array, Array]:  # (m,), (m,)
         """C if the latent were one standard deviation lower, or higher."""
-        return probit_band(*self.latent(X))
+        return probit_interval(*self.latent(X))
 
     def path(self, rng: np.random.Generator) -> Path:
         """A latent function drawn from the posterior."""

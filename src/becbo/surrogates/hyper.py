@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from becbo.arrays import Array
 from becbo.errors import InvalidInput
-from becbo.surrogates.base import Array
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from becbo.surrogates.base import Array
+from becbo.arrays import Array
 
 Kernel = Callable[[Array], tuple[Array, Array]]
 

@@ -6,8 +6,8 @@ import numpy as np
 from scipy.linalg.blas import dtrsm
 from scipy.linalg.lapack import dpotrf, dpotri, dtrtri
 
+from becbo.arrays import Array
 from becbo.errors import BecboError
-from becbo.surrogates.base import Array
 
 _FIRST_JITTER, _JITTER_FACTOR, _N_JITTERS = 1e-10, 100.0, 6
 

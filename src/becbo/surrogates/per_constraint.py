@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from becbo.arrays import Array, Mask
 from becbo.surrogates.attribution import attribute_failures
-from becbo.surrogates.base import Array
 from becbo.surrogates.gp_classifier import GPClassifier, GPClassifierModel
 from becbo.surrogates.product import Product
-
-Labels = NDArray[np.bool_]
 
 _N_ITERATIONS = 6  # of each constraint's hyperparameters, from those of all failures together
 _MAX_LISTS = 100  # that constraints learn from besides their own failures: the work grows with them
@@ -20,7 +17,7 @@ _NO_SITES = np.zeros((0, 2))
 
 
 def fit_by_reason(
-    single: GPClassifierModel, X: Array, feasible: Labels, kinds: Labels, complete: Labels
+    single: GPClassifierModel, X: Array, feasible: Mask, kinds: Mask, complete: Mask
 ) -> Product | None:
     """Fits a classifier for each kind of failure.
 
@@ -50,7 +47,7 @@ def fit_by_reason(
     return Product(tuple(factors), single.scales, pessimist=pessimist)
 
 
-def _kept_the_rest(feasible: Labels, kinds: Labels, complete: Labels) -> Labels:  # -> (n,)
+def _kept_the_rest(feasible: Mask, kinds: Mask, complete: Mask) -> Mask:  # -> (n,)
     """Which experiments count as having kept every constraint that they do not name.
 
     A complete list is taken at its word; the latest are enough. Of a single reason nobody knows: an
@@ -66,7 +63,7 @@ def _kept_the_rest(feasible: Labels, kinds: Labels, complete: Labels) -> Labels:
 
 
 def fit_attributed(
-    single: GPClassifierModel, settings: GPClassifier, X: Array, feasible: Labels
+    single: GPClassifierModel, settings: GPClassifier, X: Array, feasible: Mask
 ) -> Product | None:
     """Fits the constraints that explain the failures if nobody said why.
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri_exp
 
-from becbo.surrogates.base import Array, FeasibilityModel, mills, normal_pdf
+from becbo.arrays import Array
+from becbo.surrogates.base import FeasibilityModel, mills, normal_pdf
 from becbo.surrogates.gp_classifier import GPClassifier
 
 _LOG_SURE = -1e-300  # the closest log C comes to 0, so that its probit stays finite
@@ -57,9 +58,9 @@ class Product:
         dw = np.divide(growth, 2 * w[:, None], where=w[:, None] > 0, out=np.zeros_like(growth))
         return u, w, du, dw
 
-    def band(self, X: Array) -> tuple[Array, Array]:  # (m,), (m,)
+    def interval(self, X: Array) -> tuple[Array, Array]:  # (m,), (m,)
         """C if all factors were one standard deviation lower, or higher."""
-        low, high = np.array([factor.band(X) for factor in self.factors]).prod(axis=0)
+        low, high = np.array([factor.interval(X) for factor in self.factors]).prod(axis=0)
         return low, high
 
     def believe(self, X: Array) -> Product:

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from becbo.arrays import Array, Mask
 from becbo.errors import BecboError
-from becbo.surrogates.base import Array
 from becbo.surrogates.kernels import input_gradient, rbf, squared_distance
 
 # The chance to work that a decision of 1, the margin, stands for. A machine knows no
@@ -31,7 +30,7 @@ class SupportVectorClassifier:
 
     penalty: float = 1.0
 
-    def fit(self, X: Array, feasible: NDArray[np.bool_]) -> SvmModel:
+    def fit(self, X: Array, feasible: Mask) -> SvmModel:
         """Model of the labels (n,) at X (n, d); of a single class, the same decision anywhere."""
         variance = spread(X)
         scales = np.full(X.shape[1], np.sqrt(variance))
@@ -75,7 +74,7 @@ class SvmModel:
         decision, gradient = self.decision_grad(X)
         return _SLOPE * decision, np.zeros(len(X)), _SLOPE * gradient, np.zeros_like(X)
 
-    def band(self, X: Array) -> tuple[Array, Array]:  # (m,), (m,)
+    def interval(self, X: Array) -> tuple[Array, Array]:  # (m,), (m,)
         """C twice: the band has no width."""
         C = ndtr(self.score(X)[0])
         return C, C

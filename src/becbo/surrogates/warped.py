@@ -14,7 +14,8 @@ from typing import ClassVar, Protocol
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri_exp
 
-from becbo.surrogates.base import Array, mills
+from becbo.arrays import Array
+from becbo.surrogates.base import mills
 from becbo.surrogates.gp import GPModel, negative_log_likelihood
 
 _LOG_SURE = -1e-300
@@ -134,7 +135,7 @@ class Threshold:
         return self.model.scales
 
     def score(self, X: Array) -> tuple[Array, Array]:  # (m, d) -> (m,), (m,)
-        """Score u with C = Phi(u), and half the width of the band of C."""
+        """Score u with C = Phi(u), and half the width of the interval of C."""
         u = self._score(*self.model.inner.predict(X))[0]
         return u, (ndtr(u + 1) - ndtr(u - 1)) / 2
 
@@ -147,7 +148,7 @@ class Threshold:
         up, down = (np.exp(-0.5 * (u + s) ** 2 - _LOG_SQRT_2PI) for s in (1, -1))
         return u, (ndtr(u + 1) - ndtr(u - 1)) / 2, du, ((up - down) / 2)[:, None] * du
 
-    def band(self, X: Array) -> tuple[Array, Array]:  # (m,), (m,)
+    def interval(self, X: Array) -> tuple[Array, Array]:  # (m,), (m,)
         """C if the score were one lower, or higher."""
         u, _ = self.score(X)
         return ndtr(u - 1), ndtr(u + 1)
