@@ -294,7 +294,7 @@ class Conformance:
         assert min(abs(found.slack - slack) for slack in slacks) < 1e-9
         assert found.bound_holds == (found.slack >= -TOLERANCE)
         acquisition = proposer.improvement.over(data, models, none, 2, np.random.default_rng(3))
-        least = models.objectives[0].resolution if method == "edge" else 0.0
+        least = models.objectives[0].inner.resolution if method == "edge" else 0.0
         assert acquisition.best == np.nanmax(data.y) + least
         if proposer.is_weighted:
             acquisition = Weighted(acquisition, models.feasibility)

@@ -49,7 +49,7 @@ def test_small_gains_count_in_many_dimensions() -> None:
         rng = np.random.default_rng(0)
         models = method.fit(data, rng)
         goal = method.improvement.over(data, models, np.empty((0, 4)), d, rng).best
-        assert goal == 3.0 + least * models.objectives[0].resolution
+        assert goal == 3.0 + least * models.objectives[0].inner.resolution
 
 
 def test_settings_of_the_ensemble_can_be_changed_by_name() -> None:
