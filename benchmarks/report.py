@@ -172,6 +172,10 @@ also pays for importing scipy.stats). Parts are medians.
 
 {speed}
 
+Several outputs beside a single value on the same designs (`edge`, the median of 20 proposals each):
+
+{several}
+
 `import becbo` takes {import_seconds:.2f} s; with the first use of `becbo.Optimizer`, which loads
 NumPy and SciPy, it is {optimizer_seconds:.2f} s (median of 9 fresh interpreters). A run of 200
 evaluations on the speed reducer peaks at {memory:.0f} MB of memory. Both by
@@ -239,6 +243,7 @@ def main() -> None:
         shared=named(shared),
         tools=means([r for r in peers if (r.run.problem, r.run.seed) in shared]),
         speed=speed.table(cells["cells"]),
+        several=speed.several_table(cells["several"]),
         versions=cells["versions"],
         **footprint,
     )
