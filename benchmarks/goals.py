@@ -154,9 +154,9 @@ def told_limits(records: Sequence[Record]) -> str:
     for problem in RARE:
         cells: list[str] = []
         for label in (TOLD, "edge"):
-            runs = [feasible(r) for r in records if r.run.key[:2] == (problem, label)]
-            first = np.median([first_feasible(found) for found in runs])
-            best = np.median([np.nanmin(y, initial=np.inf) for y in runs])
+            runs = [r for r in records if r.run.key[:2] == (problem, label)]
+            first = np.median([first_feasible(feasible(r)) for r in runs])
+            best = np.median([np.nanmin(values(r), initial=np.inf) for r in runs])
             cells += [f"{first:.0f}", f"{best:.6g}"]
         rows.append(
             (problem, cells[0], cells[2], cells[1], cells[3], f"{get(problem).optimum:.6g}")

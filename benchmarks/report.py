@@ -366,9 +366,11 @@ def outputs_text(suite: str) -> str:
     summary = Table(header, tuple(lines), ()).markdown()
     each = table(records)
     rows = Table(each.header, each.rows, ()).markdown()
+    is_front = measure_of(records[0].run.problem) is HYPERVOLUME_REGRET
+    figure = f"{suite}/figures/{suite}-{'hypervolume' if is_front else 'regret'}.png"
     return (
         f"**{suite}** ({SUITES[suite].summary}):\n\n{summary}\n\n{rows}\n\n"
-        f"![The course of the runs]({suite}/figures/{suite}-regret.png)"
+        f"![The course of the runs]({figure})"
     )
 
 
