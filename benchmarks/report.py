@@ -37,6 +37,7 @@ from becbo.problems import PAPER, TUNING
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
+SEVERAL = RESULTS / "robustness_outputs.json"
 OUTPUTS = ("pareto", "pareto-measured", "measured")  # suites with several outputs
 MAIN = tuple(variant.label for variant in SUITES["paper"].variants)  # the main comparison
 
@@ -390,7 +391,11 @@ def robustness_text() -> str:
         "`python benchmarks/robustness.py`: generated histories (clustered, duplicated, "
         "degenerate, extreme,\nmixed, nearly exhausted, constrained ...) through every method. "
         "The networks are small and SLSQP has few\nstarts, otherwise the methods are as they "
-        "are.\n\n" + robustness.table(result["methods"]) + since
+        "are.\n\n"
+        + robustness.table(result["methods"])
+        + since
+        + "\n\nHistories with several outputs (`--outputs several`):\n\n"
+        + robustness.table(json.loads(SEVERAL.read_text())["methods"])
     )
 
 
