@@ -123,10 +123,11 @@ What is missing so far: {missing}
 
 ## Several objectives and measured limits
 
-`python benchmarks/peers.py --suite SUITE --seeds 5 --budget 100`; the suites and what methods are
-told: `becbo bench list`. Every method starts from the same designs. Shares of the best known
+`python benchmarks/peers.py --suite SUITE --seeds 5 --budget 100`; what the suites are:
+`becbo bench suites`. Every method starts from the same designs. Shares of the best known
 hypervolume, or log10 regret capped at -4, are means over problems with 95 % intervals over runs.
-Nobody is told the reference point of a hypervolume.
+Nobody is told the reference point of a hypervolume. Where a method has fewer than five seeds, its
+runs are not complete yet.
 
 {outputs}
 
