@@ -49,7 +49,7 @@ clean:
 
 .venv/demo: .venv/made pyproject.toml constraints.txt
 	@echo "setting up .venv (about a minute, once)"
-	@$(INSTALL) -e ".[plots,web]"
+	@$(INSTALL) -e ".[bench]"
 	@touch $@
 
 .venv/dev: .venv/made pyproject.toml constraints.txt

@@ -42,8 +42,8 @@ def test_public_names() -> None:
 
 
 def test_one_version_everywhere() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert becbo.__version__ == project["version"]
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert settings["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "becbo.__version__"}
     assert f"version: {becbo.__version__}\n" in (ROOT / "CITATION.cff").read_text()
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from becbo.extras import needed_extras
+
 if TYPE_CHECKING:
     from becbo.campaign.campaign import Campaign
     from becbo.errors import BecboError, Infeasible, InvalidInput
@@ -62,7 +64,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     for home, names in _HOMES.items():
         if name in names:
-            return getattr(importlib.import_module(home), name)
+            with needed_extras():
+                return getattr(importlib.import_module(home), name)
     raise AttributeError(f"module 'becbo' has no attribute {name!r}")
 
 

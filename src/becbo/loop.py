@@ -12,6 +12,7 @@ from typing import Any
 
 from becbo.checks import number_in, whole_number
 from becbo.errors import Infeasible, InvalidInput
+from becbo.extras import needed_extras
 from becbo.methods import build
 from becbo.optimizer import Optimizer
 from becbo.outputs import Output, Outputs
@@ -104,7 +105,8 @@ def minimize(
     told = {**vars(checked), "method": planned, "risk": None}
     optimizer = Optimizer(space, outputs, trials=trials, **told)
     if progress:
-        from becbo.progress import ProgressBar
+        with needed_extras():
+            from becbo.progress import ProgressBar
 
         with ProgressBar(budget) as bar:
             return _run(optimizer, fun, budget, catch, [*callbacks, bar])

@@ -144,7 +144,7 @@ def test_without_matplotlib(tmp_path: Path) -> None:
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0, done.stderr
-    assert "pip install 'becbo[plots]'" in done.stdout
+    assert "pip install 'becbo[bench]'" in done.stdout
     assert (tmp_path / "becbo-demo/runs.csv").exists()
 
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from becbo import InvalidInput
+from becbo.extras import MissingExtra
 from becbo.tables.files import Cell, read_csv, read_table, read_xlsx, write_csv, write_xlsx
 
 texts = st.text("ab1 =+-@'\",;\n\t°µ漢😀", max_size=8).map(str.strip)
@@ -146,5 +147,5 @@ def test_without_openpyxl(monkeypatch: pytest.MonkeyPatch) -> None:
     missing: dict[str, Any] = {"openpyxl": None, "openpyxl.styles": None}
     for name, module in missing.items():
         monkeypatch.setitem(__import__("sys").modules, name, module)
-    with pytest.raises(InvalidInput, match=r"pip install 'becbo\[xlsx\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install 'becbo\[lab\]'"):
         write_xlsx([["a"]])

@@ -15,7 +15,8 @@ import numpy as np
 from becbo.arrays import Array, Mask
 from becbo.bench.records import FORMAT, Record, append_line, read_lines
 from becbo.bench.replay import can_replay, fit, problem_of
-from becbo.bench.run import need, watch_parent
+from becbo.bench.run import watch_parent
+from becbo.extras import needed_extras
 from becbo.problems import PROBLEMS, Problem
 from becbo.threads import one_thread
 
@@ -91,7 +92,8 @@ def measure_all(tasks: Iterable[Task], jobs: int = 1) -> Iterator[Curve]:
     if jobs == 1:
         yield from (measure(*task) for task in tasks)
         return
-    joblib = need("joblib", "bench")
+    with needed_extras():
+        import joblib
     with joblib.parallel_config("loky", inner_max_num_threads=1):
         parallel = joblib.Parallel(jobs, return_as="generator_unordered", batch_size=1)
     yield from parallel(joblib.delayed(_work)(*task) for task in tasks)

@@ -12,7 +12,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache, partial
-from importlib import import_module, metadata
+from importlib import metadata
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from becbo.bench.experiment import Experiment, answer, outputs_of, perform
 from becbo.bench.plan import N_INITIAL, Run, make_proposer
 from becbo.bench.records import Record, Searches
 from becbo.errors import BecboError
+from becbo.extras import needed_extras
 from becbo.problems import ConstrainedProblem, get
 from becbo.proposers.base import Proposal, Proposer
 from becbo.search.candidates import sobol
@@ -182,7 +183,8 @@ def fan_out(
 def _on_this_machine(runs: list[Run], jobs: int, address: str | None) -> Iterator[Record]:
     if address is not None:
         raise InvalidInput(f"address {address!r} needs --backend ray or --backend dask")
-    joblib = need("joblib", "bench")
+    with needed_extras():
+        import joblib
     with joblib.parallel_config("loky", inner_max_num_threads=1):
         parallel = joblib.Parallel(jobs, return_as="generator_unordered", batch_size=1)
     task = joblib.delayed(attempt if jobs == 1 else work)
@@ -196,7 +198,9 @@ def _on_this_machine(runs: list[Run], jobs: int, address: str | None) -> Iterato
 
 
 def _on_dask(runs: list[Run], jobs: int, address: str | None) -> Iterator[Record]:
-    joblib, distributed = need("joblib", "bench"), need("distributed", "dask")
+    with needed_extras():
+        import distributed
+        import joblib
     with _answering(address, distributed.Client):  # joblib finds it
         with joblib.parallel_config("dask"):
             parallel = joblib.Parallel(jobs, return_as="generator_unordered", batch_size=1)
@@ -205,7 +209,8 @@ def _on_dask(runs: list[Run], jobs: int, address: str | None) -> Iterator[Record
 
 def _on_ray(runs: list[Run], jobs: int, address: str | None) -> Iterator[Record]:
     """Ray's own tasks: its joblib backend returns nothing before the last run has ended."""
-    ray = need("ray", "ray")
+    with needed_extras():
+        import ray
     connect = partial(ray.init, ignore_reinit_error=True, log_to_driver=False)
     _answering(address or "local", connect)  # not any cluster that was ever here
     task = ray.remote(attempt)
@@ -231,16 +236,6 @@ def _answering(address: str | None, connect: Callable[[str | None], Any]) -> Any
         return connect(address)
     except OSError as error:  # which includes refused connections and timeouts
         raise BecboError(f"no cluster answers at {address}: {error}") from error
-
-
-def need(package: str, extra: str) -> Any:
-    """An optional package, or an error that says how to install it."""
-    try:
-        return import_module(package)
-    except ModuleNotFoundError as error:
-        raise InvalidInput(
-            f"this needs {package}, which is not installed: pip install 'becbo[{extra}]'"
-        ) from error
 
 
 @dataclass

@@ -22,6 +22,7 @@ from becbo.cli.serve import EXAMPLE as SERVE_EXAMPLE
 from becbo.cli.serve import serve
 from becbo.cli.worker import EXAMPLE, worker
 from becbo.errors import BecboError
+from becbo.extras import needed_extras
 
 # Proposals are many small matrix products: threads only get in each other's way (measured: one
 # thread is up to four times as fast on a busy machine). NumPy reads this when it is imported.
@@ -44,7 +45,8 @@ app.command(epilog=SERVE_EXAMPLE)(serve)
 def main() -> None:
     """Run the command line; an expected error is one red line and exit code 2."""
     try:
-        app()
+        with needed_extras():
+            app()
     except BecboError as error:
         message = f"[bold red]error:[/] {escape(str(error))}"
         Console(stderr=True).print(message, highlight=False, soft_wrap=True)

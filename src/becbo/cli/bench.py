@@ -145,13 +145,9 @@ def report(
     and SVG; the page is Markdown. Problems in the plane also get pictures
     of what the methods tried and believed. Takes about a minute per suite.
     """
-    try:
-        from becbo.bench.accuracy import read_curves
-        from becbo.bench.report import write_report
-    except ModuleNotFoundError as error:
-        raise InvalidInput(
-            f"this needs {error.name}, which is not installed: pip install 'becbo[bench]'"
-        ) from error
+    from becbo.bench.accuracy import read_curves
+    from becbo.bench.report import write_report
+
     console = Console()
     records = finished_records(folder, console)
     target = out or folder / "report"

@@ -163,12 +163,8 @@ def report(
     too.
     """
     with opened_campaign(file, campaign) as opened:
-        try:
-            from becbo.report.html import write_report
-        except ModuleNotFoundError as error:
-            raise InvalidInput(
-                f"a report needs the package {error.name}: pip install 'becbo[web]'"
-            ) from error
+        from becbo.report.html import write_report
+
         with Console(stderr=True).status("fitting the models"):
             path = write_report(opened, out)
     Console().print(f"Written: {escape(str(path))}", soft_wrap=True, highlight=False)

@@ -20,6 +20,7 @@ from becbo.campaign.runs import Run
 from becbo.campaign.store import FILE, campaign_names
 from becbo.cli.common import writing_to
 from becbo.cli.options import storage_errors
+from becbo.extras import MissingExtra, needed_extras
 from becbo.problems import Problem, get_single
 from becbo.progress import ProgressBar
 from becbo.settings import Settings
@@ -152,15 +153,13 @@ def _write_files(campaign: Campaign, problem: Problem, out: Path, console: Conso
     """Writes the table, and the picture and the report if their packages are installed."""
     export_table(campaign, out / "runs.csv")
     lines = [f"The study: {out / FILE}", f"Every design tried: {out / 'runs.csv'}"]
-    for name, write, extra in (
-        ("progress.png", _picture, "plots"),
-        ("report.html", _report_file, "web"),
-    ):
+    for name, write in (("progress.png", _picture), ("report.html", _report_file)):
         try:
-            write(campaign, problem, out / name)
+            with needed_extras():
+                write(campaign, problem, out / name)
             lines.append(f"{name.partition('.')[0].capitalize()}: {out / name}")
-        except ModuleNotFoundError as error:
-            lines.append(f"No {name}: {error.name} is missing (pip install 'becbo[{extra}]').")
+        except MissingExtra as error:
+            lines.append(f"No {name}: {error}")
     lines.append(f"In the browser: becbo serve --file {out / FILE}")
     console.print()
     for line in lines:

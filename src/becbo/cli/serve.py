@@ -49,18 +49,12 @@ def serve(
 
     Only this machine can connect, without a token, unless you set --host.
     """
-    try:
-        import uvicorn
-
-        from becbo.web.app import make_app
-        from becbo.web.security import MIN_TOKEN, Access, is_loopback
-    except ModuleNotFoundError as error:
-        raise InvalidInput(
-            f"the page needs the package {error.name}: pip install 'becbo[web]'"
-        ) from error
     import optuna
+    import uvicorn
 
     from becbo.optuna.storage import open_storage
+    from becbo.web.app import make_app
+    from becbo.web.security import MIN_TOKEN, Access, is_loopback
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     if token is not None and len(token) < MIN_TOKEN:

@@ -1,16 +1,19 @@
 """Optuna studies with becbo: the sampler, the storage, and which trials failed or were lost."""
 
-from becbo.optuna.guard import ProposalFailed
-from becbo.optuna.outcomes import (
-    lost_numbers,
-    mark_failed,
-    mark_lost,
-    marking,
-    requeue_lost,
-    result_of,
-)
-from becbo.optuna.sampler import BECBOSampler
-from becbo.optuna.storage import open_storage
+from becbo.extras import needed_extras
+
+with needed_extras():
+    from becbo.optuna.guard import ProposalFailed
+    from becbo.optuna.outcomes import (
+        lost_numbers,
+        mark_failed,
+        mark_lost,
+        marking,
+        requeue_lost,
+        result_of,
+    )
+    from becbo.optuna.sampler import BECBOSampler
+    from becbo.optuna.storage import open_storage
 
 __all__ = [
     "BECBOSampler",

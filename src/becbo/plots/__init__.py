@@ -1,1 +1,1 @@
-"""Pictures of a run: arrays in, a matplotlib Figure out. Needs the extra `becbo[plots]`."""
+"""Pictures of a run: arrays in, a matplotlib Figure out. Needs the extra `becbo[bench]`."""

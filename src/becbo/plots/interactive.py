@@ -1,4 +1,4 @@
-"""Interactive figures: plain data in, a Plotly figure out. Needs the extra `becbo[web]`.
+"""Interactive figures: plain data in, a Plotly figure out. Needs the extra `becbo[lab]`.
 
 Only traces that are drawn as SVG, without WebGL. Mask are escaped: Plotly would interpret `<b>`
 in the name of a parameter as markup.

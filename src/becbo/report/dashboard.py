@@ -15,6 +15,7 @@ from becbo.campaign.description import (
 )
 from becbo.campaign.store import DESCRIPTION, description_in
 from becbo.errors import InvalidInput
+from becbo.extras import needed_extras
 from becbo.insight.insight import analyze_study
 from becbo.optuna.spaces import common_distributions, distinct_choices, parameter_of
 from becbo.optuna.study_data import StudyData
@@ -48,14 +49,11 @@ def attach_plots(study: optuna.Study, trial: FrozenTrial | None = None) -> list[
         The names of the figures.
 
     Raises:
-        InvalidInput: optuna-dashboard is not installed, or nothing can be drawn.
+        MissingExtra: optuna-dashboard is not installed.
+        InvalidInput: nothing can be drawn.
     """
-    try:
+    with needed_extras():
         from optuna_dashboard import save_plotly_graph_object
-    except ModuleNotFoundError as error:
-        raise InvalidInput(
-            f"this needs {error.name}, which is not installed: pip install 'becbo[dashboard]'"
-        ) from error
     try:
         description = description_of(study)
     except InvalidInput as error:

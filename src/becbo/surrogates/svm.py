@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from becbo.arrays import Array, Mask
-from becbo.errors import BecboError
+from becbo.extras import needed_extras
 from becbo.surrogates.kernels import input_gradient, rbf, squared_distance
 
 # The chance to work that a decision of 1, the margin, stands for. A machine knows no
@@ -91,10 +91,6 @@ def spread(X: Array) -> float:  # (n, d)
 
 
 def _svc() -> type:
-    try:
+    with needed_extras():
         from sklearn.svm import SVC
-    except ImportError:
-        raise BecboError(
-            "support vector machines need scikit-learn: pip install 'becbo[bench]'"
-        ) from None
     return SVC  # type: ignore[no-any-return]

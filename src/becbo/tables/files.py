@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from becbo.errors import InvalidInput
+from becbo.extras import needed_extras
 
 MAX_ROWS = 1000  # of one import: writing a row takes a few hundredths of a second
 MAX_COLUMNS = 1000
@@ -207,8 +208,6 @@ def _as_written(cell: str) -> str:
 
 
 def _openpyxl() -> Any:
-    try:
+    with needed_extras():
         import openpyxl.styles
-    except ModuleNotFoundError as error:
-        raise InvalidInput("xlsx files need openpyxl: pip install 'becbo[xlsx]'") from error
     return openpyxl
