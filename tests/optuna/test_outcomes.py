@@ -13,7 +13,7 @@ from optuna.distributions import FloatDistribution
 from optuna.storages import RDBStorage, RetryHeartbeatStaleTrialCallback
 from optuna.trial import FrozenTrial, TrialState
 
-from becbo import Infeasible, InvalidInput, Outcome
+from becbo import Infeasible, InvalidInput, Limit, Objective, Outcome
 from becbo.optuna import (
     lost_numbers,
     mark_failed,
@@ -23,7 +23,9 @@ from becbo.optuna import (
     result_of,
 )
 from becbo.optuna.outcomes import MAX_RETRIES, OUTCOME, REASON, REPLACES
+from becbo.outputs import Outputs
 from becbo.reasons import recurring
+from becbo.trial import PENDING, Result
 
 X = {"x": FloatDistribution(0, 1)}
 
@@ -321,3 +323,46 @@ def test_marking_lets_the_error_of_a_frozen_trial_out(study: optuna.Study) -> No
 def test_marking_leaves_a_value_alone(study: optuna.Study) -> None:
     study.optimize(marking(lambda trial: trial.suggest_float("x", 0, 1)), n_trials=1)
     assert study.trials[0].user_attrs == {}
+
+
+SEVERAL = Outputs.of([Objective("strength", "maximize"), Objective("cost"), Limit("ph", upper=8)])
+
+
+@pytest.mark.parametrize(
+    ("state", "attrs", "expected"),
+    {
+        "worked, a part of it measured": (
+            TrialState.FAIL,
+            {"becbo:outcome": "ok", "becbo:values": {"strength": 3.0, "ph": 7}},
+            Result.ok({"strength": 3.0, "cost": None, "ph": 7}),
+        ),
+        "failed, something measured": (
+            TrialState.FAIL,
+            {"becbo:outcome": "failed", "becbo:reason": "gel", "becbo:values": {"ph": 9.5}},
+            Result.failed("gel", {"strength": None, "cost": None, "ph": 9.5}),
+        ),
+        "marked as ok without any value": (
+            TrialState.FAIL,
+            {"becbo:outcome": "ok"},
+            Result.failed(),
+        ),
+        "values that are not numbers": (
+            TrialState.FAIL,
+            {"becbo:outcome": "failed", "becbo:values": {"ph": "acid", "cost": True, "x": 1}},
+            Result.failed(None, {"strength": None, "cost": None, "ph": None}),
+        ),
+        "still running, but the entry is complete": (
+            TrialState.RUNNING,
+            {"becbo:outcome": "ok", "becbo:values": {"cost": 1.0}},
+            Result.ok({"strength": None, "cost": 1.0, "ph": None}),
+        ),
+        "still running, values without an outcome": (
+            TrialState.RUNNING,
+            {"becbo:values": {"cost": 1.0}},
+            PENDING,
+        ),
+    }.values(),
+)
+def test_values_by_name(state: TrialState, attrs: dict[str, Any], expected: Result) -> None:
+    trial = optuna.create_trial(state=state, user_attrs=attrs)
+    assert result_of(trial, outputs=SEVERAL) == expected

@@ -162,7 +162,7 @@ def test_the_objective_may_have_a_name(asked: list[Optimizer]) -> None:
 
 def test_the_objective_has_the_direction_of_the_study() -> None:
     sampler = BECBOSampler(space=XY, outputs=Objective("hardness", "maximize"))
-    with pytest.raises(InvalidInput, match="the study has direction 'minimize'"):
+    with pytest.raises(InvalidInput, match="the study has directions ..minimize"):
         study_of(sampler).ask(XY)
 
 

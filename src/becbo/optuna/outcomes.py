@@ -4,7 +4,9 @@ Optuna has one state, FAIL, for a design that does not work and for a worker tha
 difference is kept in attributes of the trial (set before it is told, because a told trial is
 frozen) or, for a trial that is told already, in attributes of its study:
 
-* `becbo:outcome` of the trial is "failed" or "lost", `becbo:reason` says why;
+* `becbo:outcome` of the trial is "failed", "lost" or "ok", `becbo:reason` says why;
+* `becbo:values` of the trial has what was measured, by the name of the output, where Optuna has no
+  place for it: limits, numbers to record, objectives of a failed trial, a part of the objectives;
 * `becbo:lost:7` of the study says that trial 7 was lost, and why;
 * Optuna's own `retry_history` names trials whose worker died;
 * `becbo:replaces` names a trial that this one corrects: the old one counts for nothing.
@@ -19,7 +21,7 @@ import functools
 import logging
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import optuna
@@ -31,6 +33,7 @@ from becbo.reasons import Reasons
 from becbo.trial import MAX_LOSSES, Outcome, Result
 
 OUTCOME = "becbo:outcome"
+VALUES = "becbo:values"
 REASON = "becbo:reason"
 LOST = "becbo:lost:"  # and the number of the trial
 REPLACES = "becbo:replaces"  # system attribute of a trial: the number of one it corrects
@@ -45,7 +48,7 @@ Pruned = Literal["value", "failed", "ignore"]
 
 ONE_VALUE = Outputs.of("minimize")  # the direction says nothing about a result
 
-_MARKS = {mark.value: mark for mark in (Outcome.FAILED, Outcome.LOST)}
+_MARKS = {mark.value: mark for mark in (Outcome.FAILED, Outcome.LOST, Outcome.OK)}
 
 _logger = logging.getLogger(__name__)
 
@@ -163,7 +166,8 @@ def result_of(
     if ended is Outcome.OK:
         return Result.ok(values)
     if ended is Outcome.FAILED:
-        return Result.failed(reasons or _violated_in_words(trial))
+        measured = values if VALUES in trial.user_attrs else None
+        return Result.failed(reasons or _violated_in_words(trial), measured)
     return Result(ended, reasons=reasons)
 
 
@@ -174,7 +178,10 @@ def _outcome(
         return Outcome.LOST
     if trial.state is TrialState.WAITING:
         return Outcome.PENDING
-    if (mark := _MARKS.get(trial.user_attrs.get(OUTCOME, ""))) is not None:
+    mark = _MARKS.get(trial.user_attrs.get(OUTCOME, ""))
+    if mark is Outcome.OK and VALUES not in trial.user_attrs:
+        mark = None  # there is no telling what was measured
+    if mark is not None:
         return mark
     if trial.state is TrialState.RUNNING:
         return Outcome.PENDING
@@ -191,8 +198,15 @@ def _measured(trial: FrozenTrial, outputs: Outputs) -> dict[str, float | None]:
     if not told and trial.state is TrialState.PRUNED and trial.last_step is not None:
         told = [trial.intermediate_values[trial.last_step]]  # added with `add_trial`, not told
     known = dict(zip(outputs.names, told, strict=False))
-    finite = {name: value for name, value in known.items() if math.isfinite(value)}
+    if isinstance(noted := trial.user_attrs.get(VALUES), Mapping):
+        known = {str(name): value for name, value in noted.items()}
+    finite = {name: value for name, value in known.items() if _is_finite(value)}
     return {name: finite.get(name) for name in outputs.names}
+
+
+def _is_finite(value: Any) -> bool:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and math.isfinite(value)
 
 
 def _reasons_given(trial: FrozenTrial) -> Reasons:

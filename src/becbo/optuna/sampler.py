@@ -49,8 +49,9 @@ class BECBOSampler(BaseSampler):
         space: what is modelled: a dict of Optuna distributions, or a becbo `Space`, whose
             constraints then hold for every proposal. None takes the parameters that finished
             trials have had, always with the same range. Others are drawn at random.
-        outputs: what the study's value is, as an `Objective` with a name; None takes "value" and
-            the direction of the study.
+        outputs: what an experiment returns: an `Objective` for each value of the study, in their
+            order, then limits and numbers to record, which trials keep in the attribute
+            `becbo:values`. None takes one objective, "value", and the direction of the study.
         pruned: what a pruned trial counts as. "value": with the value it reported last, or the
             median of the complete trials if that is worse, and as failed if it reported none;
             "failed"; or "ignore", as if it had not been.
@@ -68,7 +69,7 @@ class BECBOSampler(BaseSampler):
         self,
         *,
         space: Space | Mapping[str, BaseDistribution] | None = None,
-        outputs: Output | Outputs | None = None,
+        outputs: Output | Sequence[Output] | Outputs | None = None,
         pruned: Pruned = "value",
         is_lost: Callable[[FrozenTrial], bool] | None = None,
         stale_after: float | None = None,
@@ -97,7 +98,7 @@ class BECBOSampler(BaseSampler):
         vars(self).update(state, _lock=threading.Lock())
 
     def before_trial(self, study: optuna.Study, trial: FrozenTrial) -> None:
-        """Refuses several objectives, out of reach of `optimize(catch=...)`."""
+        """Refuses a study with other objectives, out of reach of `optimize(catch=...)`."""
         try:
             self._check_objective(study)
         except InvalidInput as error:
@@ -105,18 +106,17 @@ class BECBOSampler(BaseSampler):
             raise
 
     def _check_objective(self, study: optuna.Study) -> None:
-        if len(study.directions) > 1:
+        directions = [direction.name.lower() for direction in study.directions]
+        if self._outputs is None and len(directions) > 1:
             raise InvalidInput(
-                f"BECBOSampler optimises one objective, the study has {len(study.directions)}; "
-                "combine them into one value, or use another sampler"
+                f"BECBOSampler optimises one objective, the study has {len(directions)}; "
+                "name them with outputs=[Objective(...), ...]"
             )
-        direction = study.direction.name.lower()
-        for objective in self._outputs.objectives if self._outputs else ():
-            if objective.direction != direction:
-                raise InvalidInput(
-                    f"the study has direction {direction!r}, outputs have {objective!r}; make them "
-                    "agree"
-                )
+        if self._outputs is not None and directions != study_directions(self._outputs):
+            raise InvalidInput(
+                f"the study has directions {directions}, outputs have "
+                f"{list(self._outputs.objectives)!r}; make them agree"
+            )
 
     def infer_relative_search_space(
         self, study: optuna.Study, trial: FrozenTrial
@@ -229,6 +229,11 @@ class BECBOSampler(BaseSampler):
         if asked.note:
             self._warn_once(asked.note, f"trial {trial.number}: {asked.note}")
         return asked.params
+
+
+def study_directions(outputs: Outputs) -> list[str]:
+    """The directions of a study with these outputs; a target is a distance to minimise."""
+    return [objective.direction or "minimize" for objective in outputs.objectives]
 
 
 def publish(study: optuna.Study, trial: FrozenTrial, asked: Trial, space: StudySpace) -> None:

@@ -31,7 +31,7 @@ class StudyData:
         """What a study holds now.
 
         Args:
-            study: a study with one objective.
+            study: a study with one objective, unless `outputs` says what its values are.
             outputs: what its values are; None: one value without a name.
         """
         if outputs is None:
