@@ -178,7 +178,7 @@ TABLE: dict[str, set[str]] = {
         "becbo.optuna",
         "becbo.campaign",
     },
-    "becbo.campaign.notation": {"yaml"},
+    "becbo.campaign.notation": {"yaml", "becbo.campaign.bounds"},
     "becbo.campaign.formatting": {"becbo.trial"},
     "becbo.tables": {
         "numpy",

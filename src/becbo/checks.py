@@ -12,13 +12,14 @@ from becbo.errors import InvalidInput
 _REMEDY = "use fail(trial), or failed=True, if it failed"
 
 
-def whole_number(what: str, value: Any, at_least: int = 1) -> int:
+def whole_number(what: str, value: Any, at_least: int = 1, at_most: int | None = None) -> int:
     """Checks a whole number.
 
     Args:
         what: what the number is, for the message.
         value: an int or a NumPy integer.
         at_least: the smallest number allowed.
+        at_most: the largest number allowed; None: any.
 
     Returns:
         The value as an int.
@@ -28,6 +29,8 @@ def whole_number(what: str, value: Any, at_least: int = 1) -> int:
     """
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
         raise InvalidInput(f"{what} {value!r} must be a whole number of at least {at_least}")
+    if at_most is not None and value > at_most:
+        raise InvalidInput(f"{what} {value!r} is too large; use at most {at_most}")
     return int(value)
 
 

@@ -15,6 +15,9 @@ from becbo.errors import InvalidInput
 if TYPE_CHECKING:
     from becbo.proposers.base import Proposer
 
+MAX_INITIAL = 10_000  # initial experiments: their designs are computed together
+MAX_SEED = 2**64 - 1
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -23,7 +26,8 @@ class Settings:
     Args:
         method: a name from `becbo.METHODS`, or a `Proposer` of your own.
         seed: same seed and same history, same proposal. None draws one.
-        n_initial: how many experiments are spread over the space before the models take over.
+        n_initial: how many experiments are spread over the space before the models take over, at
+            most 10,000.
         noisy: whether repeating an experiment gives a different value. A proposer of your own has
             been told already.
         risk: the largest chance of failure that a proposal may have, as far as the models know,
@@ -41,8 +45,9 @@ class Settings:
 
     def __post_init__(self) -> None:
         seed = secrets.randbits(32) if self.seed is None else self.seed
-        object.__setattr__(self, "seed", whole_number("seed", seed, at_least=0))
-        object.__setattr__(self, "n_initial", whole_number("n_initial", self.n_initial))
+        object.__setattr__(self, "seed", whole_number("seed", seed, 0, MAX_SEED))
+        n_initial = whole_number("n_initial", self.n_initial, at_most=MAX_INITIAL)
+        object.__setattr__(self, "n_initial", n_initial)
         if not isinstance(self.noisy, bool | np.bool_):
             raise InvalidInput(f"noisy {self.noisy!r} must be True or False")
         risk = self.risk

@@ -21,6 +21,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+from becbo.campaign.bounds import (
+    MAX_BUDGET,
+    MAX_CHOICES,
+    MAX_COLUMNS,
+    MAX_CONSTRAINTS,
+    MAX_NAME,
+    MAX_NOTE,
+    MAX_PARAMETERS,
+    check_count,
+)
 from becbo.campaign.formulas import linear_constraint
 from becbo.campaign.notation import PARSERS, parse, to_yaml
 from becbo.checks import whole_number
@@ -41,7 +51,6 @@ _SETTINGS = ("method", "risk", "noisy", "n_initial", "seed")
 _KEYS = ("name", "objective", "parameters", "constraints", "budget", *_SETTINGS, "note")
 _NUMBER_KEYS = ("low", "high", "log", "step", "integer", "unit", "note")
 _CHOICE_KEYS = ("choices", "unit", "note")
-_MAX_NAME = 100  # characters; databases and headings have their limits
 
 
 @dataclass(frozen=True)
@@ -125,8 +134,9 @@ class Description:
         check_name("name", self.name)
         if not self.parameters:
             raise InvalidInput("parameters: name at least one parameter")
+        self._check_size()
         if self.budget is not None:
-            whole_number("budget", self.budget)
+            whole_number("budget", self.budget, at_most=MAX_BUDGET)
         _check_text("note", self.note)
         check_column("objective", self.objective.name)
         if self.objective.target is not None:
@@ -139,6 +149,12 @@ class Description:
         if not isinstance(self.settings.method, str):
             raise InvalidInput(f"method {self.settings.method!r} must be the name of a method")
         build(self.settings, self.outputs)
+
+    def _check_size(self) -> None:
+        n_columns = sum(described.parameter.width for described in self.parameters)
+        check_count("parameters", len(self.parameters), MAX_PARAMETERS, "parameters")
+        check_count("parameters", n_columns, MAX_COLUMNS, "numbers and choices")
+        check_count("constraints", len(self.constraints), MAX_CONSTRAINTS, "constraints")
 
     @cached_property
     def space(self) -> Space:
@@ -274,6 +290,7 @@ def _parameter(name: Any, given: Any) -> LabParameter:
 def _choices(what: str, choices: Any) -> list[Any]:
     if isinstance(choices, str) or not isinstance(choices, Sequence):
         raise InvalidInput(f"{what}: choices {choices!r} must be a list, as in [argon, nitrogen]")
+    check_count(what, len(choices), MAX_CHOICES, "choices")
     for choice in choices:
         if not isinstance(choice, str | int | float):
             raise InvalidInput(f"{what}: choice {choice!r} must be text or a number")
@@ -318,8 +335,8 @@ def check_name(what: str, name: Any) -> None:
         raise InvalidInput(f"{what}: {name!r} must be a name; put it in quotes")
     if not name.strip():
         raise InvalidInput(f"{what}: give a name")
-    if len(name) > _MAX_NAME:
-        raise InvalidInput(f"{what}: {name[:20]!r}... is longer than {_MAX_NAME} characters")
+    if len(name) > MAX_NAME:
+        raise InvalidInput(f"{what}: {name[:20]!r}... is longer than {MAX_NAME} characters")
     if name != name.strip() or not name.isprintable() or any(c in name for c in "[]`"):
         raise InvalidInput(
             f"{what}: {name!r} must not contain [ ] ` or line breaks, or have spaces around it"
@@ -337,7 +354,7 @@ def check_column(what: str, name: Any) -> None:
 
 def check_unit_and_note(what: str, unit: Any, note: Any = "") -> None:
     """Refuses a unit or a note that cannot be printed."""
-    _check_text(f"{what}: unit", unit)
+    _check_text(f"{what}: unit", unit, MAX_NAME)
     _check_text(f"{what}: note", note)
     if unit != unit.strip() or not unit.isprintable():
         raise InvalidInput(
@@ -345,9 +362,10 @@ def check_unit_and_note(what: str, unit: Any, note: Any = "") -> None:
         )
 
 
-def _check_text(what: str, text: Any) -> None:
+def _check_text(what: str, text: Any, most: int = MAX_NOTE) -> None:
     if not isinstance(text, str):
         raise InvalidInput(f"{what} {text!r} must be text; put it in quotes")
+    check_count(what, len(text), most, "characters")
     if not all(c.isprintable() or c in "\n\t" for c in text):
         raise InvalidInput(f"{what} {text!r} has characters that cannot be printed")
 

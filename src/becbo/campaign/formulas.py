@@ -8,6 +8,7 @@ import unicodedata
 import warnings
 from collections.abc import Mapping, Sequence
 
+from becbo.campaign.bounds import MAX_FORMULA, check_count
 from becbo.errors import InvalidInput
 from becbo.space import LinearConstraint
 
@@ -33,6 +34,7 @@ def linear_constraint(text: str, names: Sequence[str]) -> LinearConstraint:
     """
     if not isinstance(text, str):
         raise InvalidInput(f"constraint {text!r}: {_EXAMPLE}")
+    check_count(f"constraint {text[:40]!r}...", len(text), MAX_FORMULA, "characters")
     try:
         tree, known = _parse(text, names)
         sides = [_linear(side, known) for side in (tree.left, *tree.comparators)]

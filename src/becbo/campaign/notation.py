@@ -11,6 +11,8 @@ from typing import Any
 
 import yaml
 
+from becbo.campaign.bounds import MAX_BRACKETS, MAX_DESCRIPTION
+
 # PyYAML follows YAML 1.1, where `on`, `no` and `12:30` are not strings and 1e-5 is not a number.
 # People and most other programs expect YAML 1.2.
 _TAGS = {
@@ -35,8 +37,12 @@ def parse(suffix: str, text: str) -> Any:
         Plain data.
 
     Raises:
-        ValueError: The content is not of that kind.
+        ValueError: The content is not of that kind, or too long.
     """
+    if len(text) > MAX_DESCRIPTION or text.count("[") + text.count("{") > MAX_BRACKETS:
+        raise ValueError(
+            f"it is too long; use at most {MAX_DESCRIPTION} characters and {MAX_BRACKETS} brackets"
+        )
     return PARSERS[suffix](text)
 
 

@@ -19,8 +19,6 @@ from becbo.tables.parsing import parameter_value, parse_number
 from becbo.trial import Outcome
 
 MAX_TEXT = 500  # characters of a reason or a note
-MAX_DESCRIPTION = 50_000  # characters of a pasted or uploaded description
-MAX_BRACKETS = 1000  # in a description: YAML takes minutes to parse deeply nested ones
 MAX_UNPACKED = 50_000_000  # bytes of an xlsx file, after decompression
 
 Fields = Mapping[str, str]
@@ -103,11 +101,6 @@ def parsed_description(upload: Upload | None, pasted: str) -> Any:
         raise InvalidInput(f"a description must be a {', '.join(PARSERS)} file, not {suffix!r}")
     if not text.strip():
         raise InvalidInput("the description is empty: paste it, or choose a file")
-    if len(text) > MAX_DESCRIPTION or text.count("[") + text.count("{") > MAX_BRACKETS:
-        raise InvalidInput(
-            f"the description is too long: at most {MAX_DESCRIPTION} characters "
-            f"and {MAX_BRACKETS} brackets"
-        )
     try:
         return parse(suffix, text)
     except ValueError as error:

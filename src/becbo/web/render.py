@@ -39,6 +39,7 @@ TITLES = {
     429: "Too many requests",
     503: "Not available",
 }
+MAX_MESSAGE = 2000  # characters; a message may quote what was sent
 _BROKEN = "Something went wrong; the server's log says what. No entry was written in part."
 
 
@@ -128,7 +129,7 @@ class PageRenderer:
         if wants_json(request):
             return problem_json(status, message, headers)
         title = TITLES.get(status, "Something went wrong")
-        page = self(request, "problem.html", status, title=title, message=sentence(message))
+        page = self(request, "problem.html", status, title=title, message=sentence(_short(message)))
         page.headers.update(headers or {})
         return page
 
@@ -144,8 +145,12 @@ def problem_json(
 ) -> Response:
     """An error for a program."""
     # The message may quote the request, and JSON strings can hold what UTF-8 cannot.
-    detail = message.encode("utf-8", "replace").decode()
+    detail = _short(message).encode("utf-8", "replace").decode()
     return JSONResponse({"detail": detail, **more}, status, dict(headers or {}))
+
+
+def _short(message: str) -> str:
+    return message if len(message) <= MAX_MESSAGE else f"{message[:MAX_MESSAGE]}..."
 
 
 def time_text(moment: datetime | None) -> str:

@@ -90,7 +90,7 @@ class PredictRequest(_Request):
 
 
 class CreateRequest(_Request):
-    """A description with the keys of a YAML file."""
+    """A description with the keys of a YAML file; docs/lab.md says how large it may be."""
 
     model_config = ConfigDict(extra="allow")
 
