@@ -14,6 +14,7 @@ from becbo import InvalidInput, Optimizer, Trial
 from becbo.bench.plan import N_INITIAL, make_proposer
 from becbo.bench.records import Record, missing, read, write
 from becbo.bench.run import attempt, execute, fan_out, initial_design, seconds_left
+from becbo.extras import MissingExtra
 from becbo.problems import get
 
 
@@ -136,7 +137,7 @@ def test_a_missing_package_is_named_with_its_extra(
     backend: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(InvalidInput, match=rf"{package}.*pip install 'becbo\[{extra}\]'"):
+    with pytest.raises(MissingExtra, match=rf"{package}.*pip install 'becbo\[{extra}\]'"):
         next(fan_out([make_run()], backend=backend))
 
 
