@@ -113,7 +113,16 @@ TABLE: dict[str, set[str]] = {
         "becbo.search",
         "becbo.proposers",
     },
+    "becbo.frames": {
+        "pandas",
+        "becbo.errors",
+        "becbo.outputs",
+        "becbo.space",
+        "becbo.trial",
+    },
     "becbo.optimizer": {
+        "pandas",  # for the type checker alone
+        "becbo.frames",
         "becbo.arrays",
         "numpy",
         "becbo.errors",
@@ -144,6 +153,25 @@ TABLE: dict[str, set[str]] = {
         "becbo.methods",
         "becbo.optimizer",
         "becbo.progress",
+    },
+    "becbo.scipy": {
+        "becbo.arrays",
+        "numpy",
+        "scipy",
+        "becbo.errors",
+        "becbo.loop",
+        "becbo.optimizer",
+        "becbo.space",
+        "becbo.trial",
+    },
+    "becbo.botorch": {
+        "botorch",
+        "numpy",
+        "scipy",
+        "torch",
+        "becbo.errors",
+        "becbo.optimizer",
+        "becbo.surrogates.base",
     },
     "becbo.optuna": {
         "becbo.arrays",

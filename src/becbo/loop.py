@@ -88,6 +88,7 @@ def minimize(
         outputs: what the function returns, as in `Optimizer`.
         catch: exceptions that mean a failure.
         callbacks: each is called with the optimizer and the trial after every evaluation.
+            `StopIteration("why")` ends the run.
         progress: whether to show a progress bar.
         trials: a history to continue from; it counts towards the budget.
         **settings: method, seed, n_initial, noisy, risk: see `Settings`.
@@ -132,6 +133,8 @@ def _run(
             trial = _evaluate(optimizer, trial, fun, catch)
             for callback in callbacks:
                 callback(optimizer, trial)
+    except StopIteration as stop:
+        message = str(stop) or "stopped by a callback"
     except KeyboardInterrupt:
         message, interrupted = "interrupted", True
         _lose_pending(optimizer)

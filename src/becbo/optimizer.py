@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from becbo.arrays import Array
 from becbo.checks import whole_number
 from becbo.data import dataset, given_up, pending_points
 from becbo.errors import InvalidInput
+from becbo.frames import trials_from_frame, trials_to_frame
 from becbo.methods import build
 from becbo.models.base import Models
 from becbo.outputs import Output, Outputs
@@ -24,6 +25,9 @@ from becbo.settings import Settings
 from becbo.space import Space
 from becbo.threads import one_thread
 from becbo.trial import Outcome, Prediction, Result, Trial
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 INITIAL = "initial design"
 # Streams of random numbers drawn from one seed.
@@ -72,6 +76,46 @@ class Optimizer:
         self._models: Models | None = None  # of the present history, if needed so far
         for trial in trials:
             self._append(trial)
+
+    @classmethod
+    def from_frame(
+        cls,
+        space: Space,
+        outputs: str | Output | Sequence[Output] | Outputs,
+        frame: DataFrame,
+        **settings: Any,
+    ) -> Optimizer:
+        """Continues from a pandas DataFrame.
+
+        Args:
+            space: what can be set.
+            outputs: what experiments return.
+            frame: a row per experiment; see `becbo.frames.trials_from_frame`.
+            **settings: see `Settings`.
+
+        Returns:
+            The optimizer with these trials.
+
+        Raises:
+            InvalidInput: if a column is missing or a cell cannot be used.
+
+        Example:
+            >>> frame = pandas.DataFrame({"x": [0.2, 0.9], "value": [3.2, None]})
+            >>> Optimizer.from_frame(Space([Real("x", 0, 1)]), "minimize", frame)
+        """
+        checked = Outputs.of(outputs)
+        return cls(space, checked, trials=trials_from_frame(frame, space, checked), **settings)
+
+    def to_frame(self) -> DataFrame:
+        """All trials as a pandas DataFrame, which `from_frame` reads.
+
+        Returns:
+            A row per trial: parameters, outputs, "outcome" and "reason".
+
+        Raises:
+            MissingExtra: if pandas is not installed.
+        """
+        return trials_to_frame(self._trials, self.space, self.outputs)
 
     @property
     def trials(self) -> tuple[Trial, ...]:
