@@ -105,7 +105,8 @@ def test_a_told_trial_cannot_be_marked(study: optuna.Study, mark: Any) -> None:
         (ended(TrialState.COMPLETE, value=math.inf), Outcome.FAILED),
         (ended(TrialState.COMPLETE, value=-math.inf), Outcome.FAILED),
         (ended(TrialState.COMPLETE, value=1.0, constraints={"c": -1.0}), Outcome.OK),
-        (ended(TrialState.COMPLETE, value=1.0, constraints={"c": 0.1}), Outcome.FAILED),
+        (ended(TrialState.COMPLETE, value=1.0, constraints={"c": 0.1}), Outcome.OK),
+        (ended(TrialState.COMPLETE, value=1.0, constraints={"c": math.inf}), Outcome.FAILED),
         (ended(TrialState.FAIL), Outcome.FAILED),
         (ended(TrialState.RUNNING), Outcome.PENDING),
         (ended(TrialState.WAITING), Outcome.PENDING),
@@ -129,7 +130,7 @@ def test_nan_is_failed(study: optuna.Study) -> None:
 
 
 def violating(constraints: dict[str, float], **kwargs: Any) -> FrozenTrial:
-    return ended(TrialState.COMPLETE, value=1.0, constraints=constraints, **kwargs)
+    return ended(TrialState.FAIL, constraints=constraints, **kwargs)
 
 
 @pytest.mark.parametrize(
@@ -144,8 +145,15 @@ def violating(constraints: dict[str, float], **kwargs: Any) -> FrozenTrial:
         (violating({"hot": 1.0}, user_attrs={OUTCOME: "lost"}), None),
     ],
 )
-def test_violated_constraints_are_reasons(trial: FrozenTrial, expected: str | None) -> None:
+def test_violated_constraints_are_the_reasons_of_a_failure(
+    trial: FrozenTrial, expected: str | None
+) -> None:
     assert result_of(trial).reason == expected
+
+
+@pytest.mark.parametrize("excess", [0.1, math.inf])
+def test_a_single_violated_constraint_is_no_complete_list(excess: float) -> None:
+    assert not result_of(violating({"hot": excess, "thin": -1.0})).reasons.complete
 
 
 def test_constraints_without_names_are_told_apart() -> None:
@@ -349,7 +357,7 @@ SEVERAL = Outputs.of([Objective("strength", "maximize"), Objective("cost"), Limi
         "values that are not numbers": (
             TrialState.FAIL,
             {"becbo:outcome": "failed", "becbo:values": {"ph": "acid", "cost": True, "x": 1}},
-            Result.failed(None, {"strength": None, "cost": None, "ph": None}),
+            Result.failed(),
         ),
         "still running, but the entry is complete": (
             TrialState.RUNNING,

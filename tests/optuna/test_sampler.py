@@ -24,8 +24,8 @@ from optuna.distributions import (
 from optuna.samplers import BaseSampler, PartialFixedSampler
 from optuna.testing.pytest_samplers import (
     BasicSamplerTestCase,
+    MultiObjectiveSamplerTestCase,
     RelativeSamplerTestCase,
-    SingleOnlySamplerTestCase,
 )
 from optuna.trial import FrozenTrial, TrialState
 
@@ -54,7 +54,9 @@ UNIT = FloatDistribution(0, 1)
 XY: dict[str, BaseDistribution] = {"x": UNIT, "y": UNIT}
 
 
-class TestOptunasOwnSuite(BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase):
+class TestOptunasOwnSuite(
+    BasicSamplerTestCase, RelativeSamplerTestCase, MultiObjectiveSamplerTestCase
+):
     @pytest.fixture
     def sampler(self) -> Callable[[], BaseSampler]:
         return lambda: BECBOSampler(seed=0, n_initial=5)
@@ -284,19 +286,6 @@ def test_a_pruned_trial_counts_as_no_better_than_half_of_the_complete_ones(
     assert [t.value for t in asked[0].trials] == [*values, 3 * worst, 5 * worst]
     assert asked[0].best.value == worst  # type: ignore[union-attr]
     assert caplog.text.count(f"trial 3 was pruned at {0.5 * worst:g}") == 1
-
-
-def test_the_names_of_violated_constraints_are_reasons(url: str, asked: list[Optimizer]) -> None:
-    def objective(trial: optuna.Trial) -> float:
-        x, y = trial.suggest_float("x", 0, 1), trial.suggest_float("y", 0, 1)
-        trial.set_constraint("too hot", x - 0.5)
-        trial.set_constraint("too long, perhaps", y - 0.5)
-        return -x - y
-
-    study = optuna.create_study(storage=url, sampler=BECBOSampler(space=XY, seed=0))
-    study.optimize(objective, n_trials=9)
-    reasons = {t.reason for t in asked[-1].trials if t.outcome is Outcome.FAILED}
-    assert reasons == {"too hot", '"too long, perhaps"', 'too hot, "too long, perhaps"'}
 
 
 def test_the_order_is_that_of_completion(asked: list[Optimizer]) -> None:
@@ -882,8 +871,9 @@ def test_ctrl_c_during_a_proposal(url: str, asked: list[Optimizer]) -> None:
     assert_it_teaches_nothing(study, asked)
 
 
-def test_several_objectives_are_refused_before_the_objective_runs() -> None:
-    study = optuna.create_study(directions=["minimize", "minimize"], sampler=BECBOSampler())
-    with pytest.raises(InvalidInput, match="the study has 2"):
+def test_what_a_method_cannot_do_is_refused_before_the_objective_runs() -> None:
+    sampler = BECBOSampler(method="be-cbo")
+    study = optuna.create_study(directions=["minimize", "minimize"], sampler=sampler)
+    with pytest.raises(InvalidInput, match="these can: edge"):
         study.optimize(lambda trial: pytest.fail("it ran"), n_trials=3, catch=(Exception,))
     assert [t.state for t in study.trials] == [TrialState.FAIL]

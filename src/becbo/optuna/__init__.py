@@ -4,10 +4,12 @@ from becbo.extras import needed_extras
 
 with needed_extras():
     from becbo.optuna.guard import ProposalFailed
+    from becbo.optuna.measured import set_values
     from becbo.optuna.outcomes import (
         lost_numbers,
         mark_failed,
         mark_lost,
+        mark_worked,
         marking,
         requeue_lost,
         result_of,
@@ -21,8 +23,10 @@ __all__ = [
     "lost_numbers",
     "mark_failed",
     "mark_lost",
+    "mark_worked",
     "marking",
     "open_storage",
     "requeue_lost",
     "result_of",
+    "set_values",
 ]

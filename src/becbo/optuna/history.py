@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -16,11 +16,12 @@ from optuna.trial import FrozenTrial, TrialState
 
 from becbo.optuna.beliefs import proposal_of
 from becbo.optuna.designs import Design, Designs, read_designs
-from becbo.optuna.outcomes import Pruned, corrections, lost_among, result_of
+from becbo.optuna.measured import unknown_names
+from becbo.optuna.outcomes import OUTCOME, Pruned, corrections, lost_among, result_of
 from becbo.optuna.spaces import StudySpace
 from becbo.optuna.study_data import StudyData
 from becbo.outputs import Outputs
-from becbo.trial import Result, Trial
+from becbo.trial import Outcome, Result, Trial
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,8 @@ def read_history(study: StudyData, space: StudySpace, rules: Rules) -> History:
         _trial(i, designs.by_number[trial.number], result, first[trial.number])
         for i, (trial, result) in enumerate(zip(usable, counted, strict=True))
     ]
-    return History(trials, designs.by_number, lost, warnings | _missing(designs, lost))
+    warnings |= _missing(designs, lost) | _unknown(usable, study.outputs)
+    return History(trials, designs.by_number, lost, warnings)
 
 
 def age(trial: FrozenTrial) -> float:
@@ -139,31 +141,39 @@ def _as_counted(
 
     A pruned trial was given up because others did better, whatever its last report: early ones are
     often better than the final value would be. So it counts as no better than half of the complete
-    trials. Not than the worst, which may be out of all proportion. Only studies with one objective
-    have pruned trials.
+    trials. Not than the worst, which may be out of all proportion.
     """
-    objective = outputs.objectives[0]
     pairs = list(zip(trials, results, strict=True))
-    values = {t.number: result.values.get(objective.name) for t, result in pairs}
-    complete = [values[t.number] for t in trials if t.state is TrialState.COMPLETE]
-    known = [value for value in complete if value is not None]
-    median = statistics.median(known) if known else math.nan
-    capped = [
-        trial.number
-        for trial in trials
-        if trial.state is TrialState.PRUNED
-        and (value := values[trial.number]) is not None
-        and objective.gain(value) > objective.gain(median)
-    ]
-    if not capped:
-        return list(results), {}
-    number = capped[0]
-    warning = (
-        f"trial {number} was pruned at {values[number]:g}, which is better than the median of "
-        f"the complete trials; it, and others like it, count with the median, {median:g}"
-    )
-    as_median = Result.ok({objective.name: median})
-    return [as_median if t.number in capped else r for t, r in pairs], {"pruned": warning}
+    complete = [result for trial, result in pairs if trial.state is TrialState.COMPLETE]
+    medians = {o.name: _median(o.name, complete) for o in outputs.objectives}
+    counted, warnings = [], {}
+    for trial, result in pairs:
+        flattering = {
+            objective.name: medians[objective.name]
+            for objective in outputs.objectives
+            if _is_report(trial, result)
+            and (value := result.values[objective.name]) is not None
+            and objective.gain(value) > objective.gain(medians[objective.name])
+        }
+        counted.append(replace(result, values={**result.values, **flattering}))
+        for name, median in flattering.items():
+            warnings["pruned"] = (
+                f"trial {trial.number} was pruned at {result.values[name]:g}, which is better than "
+                "the median of the complete trials; it, and others like it, count with the median, "
+                f"{median:g}"
+            )
+    return counted, warnings
+
+
+def _is_report(trial: FrozenTrial, result: Result) -> bool:
+    """Whether the values of a trial are what it reported when it was pruned."""
+    is_pruned = trial.state is TrialState.PRUNED and OUTCOME not in trial.user_attrs
+    return is_pruned and result.outcome is Outcome.OK
+
+
+def _median(name: str, results: Sequence[Result]) -> float:
+    values = [value for r in results if (value := r.values.get(name)) is not None]
+    return statistics.median(values) if values else math.nan
 
 
 def _missing(designs: Designs, lost: frozenset[int]) -> dict[str, str]:
@@ -179,3 +189,13 @@ def _missing(designs: Designs, lost: frozenset[int]) -> dict[str, str]:
             "used"
         )
     return warnings
+
+
+def _unknown(trials: Sequence[FrozenTrial], outputs: Outputs) -> dict[str, str]:
+    """Names what trials measured that is not an output."""
+    return {
+        f"{name} is unknown": f"trial {trial.number} has measured {name!r}, which is not an output "
+        f"and is not used; there are {', '.join(outputs.names)}"
+        for trial in trials
+        for name in unknown_names(trial, outputs)
+    }

@@ -5,12 +5,14 @@ Optuna's own samplers publish what they need to share in system attributes in th
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import optuna
+from optuna.samplers._base import _process_constraints_after_trial
 from optuna.storages import BaseStorage
 from optuna.storages._heartbeat import BaseHeartbeat, is_heartbeat_enabled
-from optuna.trial import FrozenTrial
+from optuna.trial import FrozenTrial, TrialState
 
 
 def storage_of(study: optuna.Study) -> BaseStorage:
@@ -44,6 +46,16 @@ def set_system_attr(study: optuna.Study, trial: FrozenTrial, key: str, value: An
 def set_user_attr(study: optuna.Study, trial: FrozenTrial, key: str, value: Any) -> None:
     """Sets a user attribute of a stored trial that has not ended."""
     study._storage.set_trial_user_attr(trial._trial_id, key, value)
+
+
+def store_constraints(
+    function: Callable[[FrozenTrial], Sequence[float]],
+    study: optuna.Study,
+    trial: FrozenTrial,
+    state: TrialState,
+) -> None:
+    """Stores the constraints of a complete or pruned trial, as Optuna's own samplers do."""
+    _process_constraints_after_trial(function, study, trial, state)
 
 
 def has_heartbeat(storage: BaseStorage) -> bool:

@@ -5,8 +5,6 @@ difference is kept in attributes of the trial (set before it is told, because a 
 frozen) or, for a trial that is told already, in attributes of its study:
 
 * `becbo:outcome` of the trial is "failed", "lost" or "ok", `becbo:reason` says why;
-* `becbo:values` of the trial has what was measured, by the name of the output, where Optuna has no
-  place for it: limits, numbers to record, objectives of a failed trial, a part of the objectives;
 * `becbo:lost:7` of the study says that trial 7 was lost, and why;
 * Optuna's own `retry_history` names trials whose worker died;
 * `becbo:replaces` names a trial that this one corrects: the old one counts for nothing.
@@ -27,13 +25,13 @@ from typing import Any, Literal
 import optuna
 from optuna.trial import FrozenTrial, TrialState
 
-from becbo.errors import InvalidInput
+from becbo.errors import Infeasible, InvalidInput
+from becbo.optuna.measured import VALUES, excesses, noted, set_values, told, with_constraints
 from becbo.outputs import Outputs
 from becbo.reasons import Reasons
 from becbo.trial import MAX_LOSSES, Outcome, Result
 
 OUTCOME = "becbo:outcome"
-VALUES = "becbo:values"
 REASON = "becbo:reason"
 LOST = "becbo:lost:"  # and the number of the trial
 REPLACES = "becbo:replaces"  # system attribute of a trial: the number of one it corrects
@@ -46,25 +44,53 @@ MAX_RETRIES = MAX_LOSSES - 1
 # What a pruned trial counts as: its last reported value, a failure, or nothing at all.
 Pruned = Literal["value", "failed", "ignore"]
 
-ONE_VALUE = Outputs.of("minimize")  # the direction says nothing about a result
-
+_ONE_VALUE = Outputs.of("minimize")  # the direction says nothing about a result
 _MARKS = {mark.value: mark for mark in (Outcome.FAILED, Outcome.LOST, Outcome.OK)}
 
 _logger = logging.getLogger(__name__)
 
 
-def mark_failed(trial: optuna.Trial, reason: str | BaseException = "") -> None:
+def mark_failed(
+    trial: optuna.Trial,
+    reason: str | BaseException = "",
+    measured: Mapping[str, float | None] | None = None,
+) -> None:
     """Marks a trial as failed: its design does not work. Call it before the trial is told.
 
     Args:
         trial: the trial as the objective gets it.
         reason: why it failed. Commas separate several reasons, which are taken to be all there
             are. An exception is one reason.
+        measured: the outputs that were measured all the same, see `set_values`; of `Infeasible`
+            those that it has, if they are left out.
 
     Raises:
-        InvalidInput: the trial has been told, or the reason is not a string.
+        InvalidInput: the trial has been told, or an argument cannot be used.
     """
-    _mark(trial, Outcome.FAILED, reason)
+    if measured is None and isinstance(reason, Infeasible):
+        measured = reason.measured
+    _mark(trial, Outcome.FAILED, reason, measured)
+
+
+def mark_worked(trial: optuna.Trial, measured: Mapping[str, float | None]) -> None:
+    """Marks a trial as worked although it cannot return a value for every objective.
+
+    Then end it as you like, with `TrialPruned` or as failed: the mark counts. Call it before the
+    trial is told.
+
+    Args:
+        trial: the trial as the objective gets it.
+        measured: the outputs that were measured, see `set_values`.
+
+    Raises:
+        InvalidInput: the trial has been told, or nothing was measured.
+    """
+    if not isinstance(measured, Mapping) or all(value is None for value in measured.values()):
+        raise InvalidInput(
+            f"measured {measured!r}: a trial that worked has a value of at least one output; use "
+            "mark_failed if it failed"
+        )
+    _mark(trial, Outcome.OK, "", measured)
 
 
 def mark_lost(trial: optuna.Trial, reason: str | BaseException = "") -> None:
@@ -80,13 +106,19 @@ def mark_lost(trial: optuna.Trial, reason: str | BaseException = "") -> None:
     _mark(trial, Outcome.LOST, reason)
 
 
-def _mark(trial: optuna.Trial, mark: Outcome, reason: str | BaseException) -> None:
+def _mark(
+    trial: optuna.Trial,
+    mark: Outcome,
+    reason: str | BaseException,
+    measured: Mapping[str, float | None] | None = None,
+) -> None:
     if isinstance(trial, FrozenTrial):  # it would keep the mark to itself
         raise InvalidInput(
             f"trial {trial.number} is a frozen copy and cannot be marked {mark.value}; mark it "
             "before it is told, or use requeue_lost(study, trial) for one that was lost"
         )
     text = Reasons.parse(reason).text
+    set_values(trial, measured or {})
     trial.set_user_attr(OUTCOME, mark.value)
     trial.set_user_attr(REASON, text)
 
@@ -141,38 +173,48 @@ def result_of(
     trial: FrozenTrial,
     lost: Collection[int] = (),
     pruned: Pruned = "value",
-    outputs: Outputs = ONE_VALUE,
+    outputs: Outputs | None = None,
 ) -> Result:
     """Reads what came of a trial.
 
-    Lost beats failed, because the repeat will tell, and a mark beats the state. An infinite value
-    and a violated constraint (`Trial.set_constraint`) count as failed. A pruned trial that is to be
-    ignored counts as lost: it says nothing about its design.
+    Lost beats failed, because the repeat will tell, and a mark beats the state. A trial that
+    violates a constraint worked: its values say which limit it is beyond. An infinite value counts
+    as failed. A pruned trial that is to be ignored counts as lost: it says nothing of its design.
 
     Args:
         trial: a trial of a study.
         lost: the numbers of lost trials, see `lost_numbers`.
         pruned: what a pruned trial counts as: "value", "failed" or "ignore".
-        outputs: what the values of the study are; one without a name by default.
+        outputs: what the trials of the study measure, see `outputs_of`; None: a value without a
+            name, and the constraints of this trial.
 
     Returns:
         The result. A failed trial has the reason that somebody gave or, without one, the names of
         the constraints that it violates.
     """
-    values = _measured(trial, outputs)
-    is_measured = all(values[objective.name] is not None for objective in outputs.objectives)
-    ended = _outcome(trial, lost, pruned, is_measured)
+    outputs = with_constraints(_ONE_VALUE, [trial]) if outputs is None else outputs
+    returned, beside = told(trial, outputs), noted(trial, outputs)
+    values = {name: {**returned, **beside}.get(name) for name in outputs.names}
+    ended = _outcome(trial, lost, pruned, values, outputs)
     reasons = _reasons_given(trial)
     if ended is Outcome.OK:
         return Result.ok(values)
     if ended is Outcome.FAILED:
-        measured = values if VALUES in trial.user_attrs else None
-        return Result.failed(reasons or _violated_in_words(trial), measured)
+        violated = [name for name, excess in excesses(trial, outputs).items() if excess > 0]
+        # What a trial returned that was marked may be a penalty, and a report is not a value.
+        is_told = trial.state is TrialState.COMPLETE and OUTCOME not in trial.user_attrs
+        measured: dict[str, float | None] = {**(returned if is_told else {}), **beside}
+        measured = {name: measured.get(name) for name in outputs.names} if measured else {}
+        return Result.failed(reasons or _as_list(violated), measured)
     return Result(ended, reasons=reasons)
 
 
 def _outcome(
-    trial: FrozenTrial, lost: Collection[int], pruned: Pruned, is_measured: bool
+    trial: FrozenTrial,
+    lost: Collection[int],
+    pruned: Pruned,
+    values: Mapping[str, float | None],
+    outputs: Outputs,
 ) -> Outcome:
     if trial.number in lost:
         return Outcome.LOST
@@ -182,31 +224,16 @@ def _outcome(
     if mark is Outcome.OK and VALUES not in trial.user_attrs:
         mark = None  # there is no telling what was measured
     if mark is not None:
-        return mark
+        # One that worked, with values of unknown outputs only, says nothing.
+        return Outcome.LOST if mark is Outcome.OK and set(values.values()) == {None} else mark
     if trial.state is TrialState.RUNNING:
         return Outcome.PENDING
-    if trial.state is TrialState.PRUNED and pruned == "ignore":
-        return Outcome.LOST
-    if trial.state is TrialState.PRUNED and pruned == "failed":
-        return Outcome.FAILED
-    return Outcome.OK if is_measured and not _violated(trial) else Outcome.FAILED
-
-
-def _measured(trial: FrozenTrial, outputs: Outputs) -> dict[str, float | None]:
-    """For every output its value, if it is a finite number; of a pruned trial the last report."""
-    told: Sequence[float] = trial.values or ()
-    if not told and trial.state is TrialState.PRUNED and trial.last_step is not None:
-        told = [trial.intermediate_values[trial.last_step]]  # added with `add_trial`, not told
-    known = dict(zip(outputs.names, told, strict=False))
-    if isinstance(noted := trial.user_attrs.get(VALUES), Mapping):
-        known = {str(name): value for name, value in noted.items()}
-    finite = {name: value for name, value in known.items() if _is_finite(value)}
-    return {name: finite.get(name) for name in outputs.names}
-
-
-def _is_finite(value: Any) -> bool:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and math.isfinite(value)
+    if trial.state is TrialState.PRUNED and pruned != "value":
+        return Outcome.LOST if pruned == "ignore" else Outcome.FAILED
+    has_objectives = all(values[objective.name] is not None for objective in outputs.objectives)
+    is_finite = all(excess < math.inf for excess in trial.constraints.values())
+    is_told = trial.state is not TrialState.FAIL
+    return Outcome.OK if is_told and has_objectives and is_finite else Outcome.FAILED
 
 
 def _reasons_given(trial: FrozenTrial) -> Reasons:
@@ -214,16 +241,11 @@ def _reasons_given(trial: FrozenTrial) -> Reasons:
     return Reasons.parse(str(said) if said else None)  # anybody can set it, to anything
 
 
-def _violated(trial: FrozenTrial) -> list[str]:
-    """The names of the violated constraints; `constraints_func` gives numbers as names."""
-    return [name for name, excess in trial.constraints.items() if not excess <= 0]
-
-
-def _violated_in_words(trial: FrozenTrial) -> str:
-    """The violated constraints as a list of reasons."""
-    names = [name if not name.isdigit() else f"constraint_{name}" for name in _violated(trial)]
-    quoted = ['"{}"'.format(n.replace('"', "'")) if re.search("[,;]", n) else n for n in names]
-    return ", ".join(quoted)
+def _as_list(names: Sequence[str]) -> str:
+    """Names as a list of reasons."""
+    return ", ".join(
+        '"{}"'.format(name.replace('"', "'")) if re.search("[,;]", name) else name for name in names
+    )
 
 
 def lost_numbers(study: optuna.Study) -> frozenset[int]:

@@ -25,7 +25,7 @@ from becbo.optuna.beliefs import PROPOSAL, StoredProposal, proposal_of
 from becbo.optuna.designs import Design, enqueued, read_designs
 from becbo.optuna.guard import end_without_proposal, guarded
 from becbo.optuna.history import Rules, read_history
-from becbo.optuna.internals import set_system_attr, whole_study
+from becbo.optuna.internals import set_system_attr, store_constraints, whole_study
 from becbo.optuna.outcomes import Pruned, requeue_lost
 from becbo.optuna.proposal import Plan, propose, random_instead_of_repeat
 from becbo.optuna.spaces import Distributions, StudySpace, all_distributions, parameter_of
@@ -49,9 +49,11 @@ class BECBOSampler(BaseSampler):
         space: what is modelled: a dict of Optuna distributions, or a becbo `Space`, whose
             constraints then hold for every proposal. None takes the parameters that finished
             trials have had, always with the same range. Others are drawn at random.
-        outputs: what an experiment returns: an `Objective` for each value of the study, in their
-            order, then limits and numbers to record, which trials keep in the attribute
-            `becbo:values`. None takes one objective, "value", and the direction of the study.
+        outputs: what a trial measures: an `Objective` for each value of the study, in their order,
+            then a `Limit` or `Recorded` for each number that trials note with `set_values`. None
+            takes the values of the study. Constraints of trials are limits in any case.
+        constraints_func: as in Optuna's samplers: the constraints of a complete or pruned trial as
+            a sequence of numbers, at most 0 where they are kept. `Trial.set_constraint` needs none.
         pruned: what a pruned trial counts as. "value": with the value it reported last, or the
             median of the complete trials if that is worse, and as failed if it reported none;
             "failed"; or "ignore", as if it had not been.
@@ -70,6 +72,7 @@ class BECBOSampler(BaseSampler):
         *,
         space: Space | Mapping[str, BaseDistribution] | None = None,
         outputs: Output | Sequence[Output] | Outputs | None = None,
+        constraints_func: Callable[[FrozenTrial], Sequence[float]] | None = None,
         pruned: Pruned = "value",
         is_lost: Callable[[FrozenTrial], bool] | None = None,
         stale_after: float | None = None,
@@ -81,13 +84,16 @@ class BECBOSampler(BaseSampler):
             isinstance(stale_after, int | float) and stale_after > 0
         ):
             raise InvalidInput(f"stale_after {stale_after!r} must be a number of seconds above 0")
-        if is_lost is not None and not callable(is_lost):
-            raise InvalidInput(f"is_lost {is_lost!r} must be a function of a trial")
+        functions = {"is_lost": is_lost, "constraints_func": constraints_func}
+        for name, function in functions.items():
+            if function is not None and not callable(function):
+                raise InvalidInput(f"{name} {function!r} must be a function of a trial")
         self._settings = Settings(**settings)
         self._outputs = None if outputs is None else Outputs.of(outputs)
         build(self._settings, self._outputs)  # errors now, not in the first trial
         self._space = None if space is None else _study_space(space)
         self._rules = Rules(pruned, is_lost, stale_after)
+        self._constraints_func = constraints_func
         self._warned: set[str] = set()  # what the log has
         self._lock = threading.Lock()
 
@@ -98,32 +104,24 @@ class BECBOSampler(BaseSampler):
         vars(self).update(state, _lock=threading.Lock())
 
     def before_trial(self, study: optuna.Study, trial: FrozenTrial) -> None:
-        """Refuses a study with other objectives, out of reach of `optimize(catch=...)`."""
+        """Refuses outputs that do not fit, out of reach of `optimize(catch=...)`."""
         try:
-            self._check_objective(study)
+            self._study_data(whole_study(study))
         except InvalidInput as error:
             end_without_proposal(study, trial, error)
             raise
 
-    def _check_objective(self, study: optuna.Study) -> None:
-        directions = [direction.name.lower() for direction in study.directions]
-        if self._outputs is None and len(directions) > 1:
-            raise InvalidInput(
-                f"BECBOSampler optimises one objective, the study has {len(directions)}; "
-                "name them with outputs=[Objective(...), ...]"
-            )
-        if self._outputs is not None and directions != study_directions(self._outputs):
-            raise InvalidInput(
-                f"the study has directions {directions}, outputs have "
-                f"{list(self._outputs.objectives)!r}; make them agree"
-            )
+    def _study_data(self, study: optuna.Study) -> StudyData:
+        """What a study holds, if the method can handle it."""
+        data = StudyData.of(study, self._outputs)
+        build(self._settings, data.outputs)
+        return data
 
     def infer_relative_search_space(
         self, study: optuna.Study, trial: FrozenTrial
     ) -> dict[str, BaseDistribution]:
         """The parameters that are proposed together."""
         with guarded(study, trial) as study:
-            self._check_objective(study)
             if self._space is not None:
                 return dict(self._space.distributions)
             seen = all_distributions(study.get_trials(deepcopy=False))
@@ -147,7 +145,6 @@ class BECBOSampler(BaseSampler):
     ) -> dict[str, Any]:
         """The proposal."""
         with guarded(study, trial) as study:
-            self._check_objective(study)
             if not search_space:
                 return {}
             space = StudySpace.of(search_space) if self._space is None else self._space
@@ -163,7 +160,6 @@ class BECBOSampler(BaseSampler):
     ) -> Any:
         """A random value for a parameter that is not among the proposed ones."""
         with guarded(study, trial) as study:
-            self._check_objective(study)
             self._warn_of_random_value(study, trial, param_name, param_distribution)
             # Not one stream of numbers, which workers with the same seed would share.
             assert self._settings.seed is not None, "settings draw one"
@@ -199,8 +195,10 @@ class BECBOSampler(BaseSampler):
         state: TrialState,
         values: Sequence[float] | None,
     ) -> None:
-        """Puts the design of a lost trial back into the queue."""
+        """Notes the constraints; puts the design of a lost trial back into the queue."""
         study = whole_study(study)
+        if self._constraints_func is not None:
+            store_constraints(self._constraints_func, study, trial, state)
         told = copy.copy(trial)
         told.state = state
         if told.number in self._rules.lost([told], study.user_attrs):
@@ -213,7 +211,7 @@ class BECBOSampler(BaseSampler):
             return {}  # nothing is left to propose
         with self._lock:  # until it is published, another thread would propose the same
             for _ in range(_ATTEMPTS):
-                others = StudyData.of(study, self._outputs).without(trial.number)
+                others = self._study_data(study).without(trial.number)
                 history = read_history(others, plan.space, plan.rules)
                 for about, text in history.warnings.items():
                     self._warn_once(about, text)
@@ -222,18 +220,13 @@ class BECBOSampler(BaseSampler):
                 publish(study, trial, asked, plan.space)
                 # Another worker, who knew other results, may have come to the same design, such
                 # as a corner of the space. Whoever publishes later sees it and asks again.
-                others = StudyData.of(study, self._outputs).without(trial.number)
+                others = self._study_data(study).without(trial.number)
                 designs = read_designs(others.trials, plan.space).by_number
                 if asked.origin == REPEAT or asked.params not in designs.values():
                     break
         if asked.note:
             self._warn_once(asked.note, f"trial {trial.number}: {asked.note}")
         return asked.params
-
-
-def study_directions(outputs: Outputs) -> list[str]:
-    """The directions of a study with these outputs; a target is a distance to minimise."""
-    return [objective.direction or "minimize" for objective in outputs.objectives]
 
 
 def publish(study: optuna.Study, trial: FrozenTrial, asked: Trial, space: StudySpace) -> None:

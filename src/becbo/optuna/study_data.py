@@ -9,6 +9,7 @@ from typing import Any
 import optuna
 from optuna.trial import FrozenTrial
 
+from becbo.optuna.measured import outputs_of
 from becbo.outputs import Outputs
 
 
@@ -17,7 +18,7 @@ class StudyData:
     """What a study holds at one moment.
 
     Args:
-        outputs: what its values are, in their order.
+        outputs: what its trials measure; the objectives are its values, in their order.
         trials: its trials by number, or all but one that is to get a proposal.
         user_attrs: its attributes, some of which name lost trials.
     """
@@ -31,12 +32,15 @@ class StudyData:
         """What a study holds now.
 
         Args:
-            study: a study with one objective, unless `outputs` says what its values are.
-            outputs: what its values are; None: one value without a name.
+            study: any study.
+            outputs: what its values are, and what else is measured; None: its values are
+                objectives. The constraints of its trials are added to them.
+
+        Raises:
+            InvalidInput: what is given does not fit the study.
         """
-        if outputs is None:
-            outputs = Outputs.of(study.direction.name.lower())
-        return cls(outputs, study.get_trials(deepcopy=False), study.user_attrs)
+        trials = study.get_trials(deepcopy=False)
+        return cls(outputs_of(study, trials, outputs), trials, study.user_attrs)
 
     def without(self, number: int) -> StudyData:
         """The study without one trial."""
