@@ -11,7 +11,7 @@ the same experiments, the first 50, 100 and 200 of a run, and are tested on 10,0
 and on 10,000 designs around the best one, where it matters.
 
 Writes results/explain.jsonl, of which `benchmarks/report.py` makes a table, and
-figures/why-classifiers.png.
+docs/images/why-classifiers.png.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from becbo.plots.landscape import landscape_figure
 
 HERE = Path(__file__).parent
 OUT = HERE / "results" / "explain.jsonl"
-FIGURE = HERE / "figures" / "why-classifiers.png"
+FIGURE = HERE.parent / "docs" / "images" / "why-classifiers.png"
 PROBLEMS = "townsend", "simionescu", "lsq", "three_bar_truss", "spring", "welded_beam"
 SEEDS = 0, 1
 SIZES = 50, 100, 200
@@ -48,7 +48,7 @@ N_TEST = 10_000
 NEAR = 0.05  # standard deviation of the designs around the best one, as a share of the box
 CLASSIFIERS = {
     "be-cbo": "deep ensemble",
-    "be-cbo-gp": "GP with one length scale",
+    "be-cbo-gp-ep": "GP with one length scale",
     "edge": "GP of edge",
 }
 

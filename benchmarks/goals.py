@@ -54,7 +54,7 @@ def table(records: Sequence[Record], honest: Sequence[Record]) -> str:
     unaided = {section.name: section for section in sections(honest)}["paper"]
     rows = [mean_goal(paper, n, goal) for n, goal in MEANS.items()]
     rows += [mean_goal(unaided, n, goal, ", honest protocol") for n, goal in MEANS.items()]
-    rows += [gap_goal(paper, "be-cbo", GAP)]
+    rows += [gap_goal(paper, "be-cbo-v1", GAP)]
     rows += [everywhere_goal(paper)]
     rows += [everywhere_goal(unaided, ", honest protocol")]
     rows += [area_goal(found[name]) for name in ("paper", "tuning") if name in found]
@@ -115,7 +115,7 @@ def area_goal(section: Section, how: str = "") -> tuple[str, ...]:
 
 def interior_goal(section: Section) -> tuple[str, ...]:
     """Whether edge is no worse than the paper's method where the optimum is not at the edge."""
-    pairs = section.pairs("edge", "be-cbo").values()
+    pairs = section.pairs("edge", "be-cbo-v1").values()
     gaps = [np.maximum(a, CAP) - np.maximum(b, CAP) for a, b in pairs]
     low, high = bootstrap_interval(gaps)
     mean = float(np.mean([gap.mean() for gap in gaps]))
@@ -167,8 +167,9 @@ def told_limits(records: Sequence[Record]) -> str:
 
 def first_success(records: Sequence[Record]) -> str:
     """Evaluations to the first success on the problems where they are many."""
-    labels = [v.label for v in SUITES["paper"].variants]
-    labels = [label for label in labels if any(r.run.label == label for r in records)]
+    labels = [
+        label for label in SUITES["paper"].labels if any(r.run.label == label for r in records)
+    ]
     rows = []
     for problem in RARE:
         runs = [r for r in records if r.run.problem == problem]

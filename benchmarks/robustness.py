@@ -50,7 +50,7 @@ from rich.progress import track
 
 import becbo
 from becbo import METHODS, Optimizer, Outcome, Settings, Space, Trial
-from becbo.bench.records import FORMAT, append_line, read_lines
+from becbo.bench.lines import append_line, read_lines
 from becbo.bench.run import need, versions, watch_parent
 from becbo.methods import build
 from becbo.proposers.base import Proposer, region_of
@@ -234,7 +234,6 @@ def work(task: Task, source: str) -> dict[str, Any]:
         problems += found
         seconds += spent
     return {
-        "format": FORMAT,
         "source": source,
         "task": task,
         "problems": [asdict(problem) for problem in problems],

@@ -158,6 +158,12 @@ METHODS: dict[str, Method] = {
             lambda noisy, nets: _be_cbo(noisy, nets, classifier=OneGP(PAPER_GP_CLASSIFIER)),
         ),
         Method(
+            "be-cbo-gp-ep",
+            "the same with the classifier fitted by expectation propagation",
+            _PAPER,
+            lambda noisy, nets: _be_cbo(noisy, nets, classifier=OneGP(PAPER_GP_CLASSIFIER)),
+        ),
+        Method(
             "be-cbo-mle",
             "variant of the paper: the ensemble trained by maximum likelihood",
             _PAPER,
@@ -187,8 +193,20 @@ METHODS: dict[str, Method] = {
             lambda noisy, nets: _weighted(noisy, nets, classifier=OneGP(PAPER_GP_CLASSIFIER)),
         ),
         Method(
+            "cei-ep",
+            "constrained expected improvement with a classifier by expectation propagation",
+            "Gelbart, Snoek and Adams, UAI 2014",
+            lambda noisy, nets: _weighted(noisy, nets, classifier=OneGP(PAPER_GP_CLASSIFIER)),
+        ),
+        Method(
             "scbo",
             "Thompson sampling under a GP classifier in a trust region, with restarts",
+            "Eriksson and Poloczek, AISTATS 2021",
+            _scbo,
+        ),
+        Method(
+            "scbo-ep",
+            "the same with a classifier by expectation propagation",
             "Eriksson and Poloczek, AISTATS 2021",
             _scbo,
         ),

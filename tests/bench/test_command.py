@@ -1,5 +1,6 @@
 """`becbo bench` as a user meets it: real processes, real files."""
 
+import lzma
 import os
 import signal
 import subprocess
@@ -32,7 +33,7 @@ def test_run_status_table(bench: Callable[..., Done]) -> None:
     assert "4 runs, 0 of them" in done.out
     assert "4/4 spring, sobol, seed 1: best 0.0" in done.out
     assert "not known yet" not in done.out.splitlines()[2]
-    before = {path: path.read_bytes() for path in Path("records").glob("*/*.jsonl")}
+    before = {path: path.read_bytes() for path in Path("records").glob("*/*.jsonl.xz")}
     assert len(before) == 2
 
     assert "4 runs, 4 of them" in bench("run", *SMALL, "--seeds", "2").out
@@ -85,10 +86,10 @@ def test_an_error_is_recorded_and_reported_and_the_rest_goes_on(
 
 def test_a_line_cut_short_is_mentioned(bench: Callable[..., Done]) -> None:
     bench("run", *SMALL, "--seeds", "1")
-    path = Path("records/lsq/sobol.jsonl")
+    path = Path("records/lsq/sobol.jsonl.xz")
     path.write_bytes(path.read_bytes()[:100])
     done = bench("status", "records")
-    assert "sobol.jsonl, line 1 is cut short" in done.out
+    assert "sobol.jsonl.xz, line 1 is cut short" in done.out
     assert "1 run is missing" in done.out
     done = bench("run", *SMALL, "--seeds", "1")
     assert "cut short" in done.out
@@ -172,7 +173,7 @@ def start(out: Path) -> subprocess.Popen[str]:
         text=True,
     )
     for _ in range(3000):
-        path = out / "lsq" / "edge.jsonl"
+        path = out / "lsq" / "edge.jsonl.xz"
         if path.exists() and path.stat().st_size:  # it is there a moment before its first line
             return process
         assert process.poll() is None, process.stdout and process.stdout.read()
@@ -198,14 +199,14 @@ def test_kill_9_loses_only_what_is_under_way(bench: Callable[..., Done], tmp_pat
     wait_until_gone(process.pid)  # workers do not outlive it
     process.communicate()
 
-    path = tmp_path / "lsq" / "edge.jsonl"
+    path = tmp_path / "lsq" / "edge.jsonl.xz"
     before, kept = path.read_bytes(), read(tmp_path)
     assert 1 <= len(kept.records) < 5
     assert kept.complaints == ()
     assert f"{5 - len(kept.records)} missing" in bench("status", ".").out
     assert bench("run", *SLOW, "--out", ".").code == 0
     assert path.read_bytes().startswith(before)
-    assert path.read_bytes().count(b"\n") == 5  # nothing twice
+    assert lzma.decompress(path.read_bytes()).count(b"\n") == 5  # nothing twice
     assert sorted(r.run.seed for r in read(tmp_path).records) == [0, 1, 2, 3, 4]
 
 

@@ -1,6 +1,7 @@
 """Suites with several objectives and with measured limits, from a run to the report."""
 
 import json
+import lzma
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -74,10 +75,10 @@ def test_one_objective_with_measured_limits() -> None:
 
 def test_records_of_the_first_format_are_read(tmp_path: Path) -> None:
     write(tmp_path, make_record(make_run()))
-    (path,) = tmp_path.glob("*/*.jsonl")
-    line = json.loads(path.read_text())
+    (path,) = tmp_path.glob("*/*.jsonl.xz")
+    line = json.loads(lzma.decompress(path.read_bytes()))
     del line["run"]["measured"]  # as in the records of the paper's comparison
-    path.write_text(json.dumps(line) + "\n")
+    path.write_bytes(lzma.compress(json.dumps(line).encode() + b"\n"))
     assert read(tmp_path).records == (make_record(make_run()),)
     committed = Path(__file__).parents[2] / "benchmarks" / "results" / "risk"
     reading = read(committed)

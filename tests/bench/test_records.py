@@ -1,5 +1,6 @@
 """Records survive what happens to files."""
 
+import lzma
 import subprocess
 import sys
 from dataclasses import replace
@@ -9,6 +10,7 @@ import pytest
 from bench.sample import make_record, make_run
 
 from becbo import InvalidInput
+from becbo.bench.lines import append_line
 from becbo.bench.plan import Variant, make_plan
 from becbo.bench.records import PLANS, Record, missing, read, read_plans, write, write_plan
 
@@ -25,7 +27,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     reading = read(tmp_path)
     assert sorted(reading.records, key=lambda r: r.run.key) == records
     assert reading.complaints == ()
-    assert len(list(tmp_path.glob("*/*.jsonl"))) == 4
+    assert len(list(tmp_path.glob("*/*.jsonl.xz"))) == 4
 
 
 def test_an_empty_folder_holds_nothing(tmp_path: Path) -> None:
@@ -36,24 +38,48 @@ def test_an_empty_folder_holds_nothing(tmp_path: Path) -> None:
 def test_a_file_may_be_cut_anywhere(tmp_path: Path) -> None:
     for seed in range(3):
         write(tmp_path, make_record(make_run(seed=seed)))
-    path = tmp_path / "lsq" / "edge.jsonl"
+    path = tmp_path / "lsq" / "edge.jsonl.xz"
     whole = path.read_bytes()
-    ends = [i for i, byte in enumerate(whole) if byte == ord("\n")]
-    near = [end + step for end in ends for step in (-1, 0, 1)]
-    for cut in sorted({*range(0, len(whole), 11), *near}):
+    ends = [len(whole) * seed // 3 for seed in range(4)]  # the records differ in one digit
+    for cut in range(len(whole) + 1):
         path.write_bytes(whole[:cut])
         reading = read(tmp_path)
-        n_whole = sum(end <= cut for end in ends)  # a line without its end is whole, too
+        n_whole = sum(0 < end <= cut for end in ends)
         assert [r.run.seed for r in reading.records] == list(range(n_whole))
-        is_cut = cut not in (0, *ends, *(end + 1 for end in ends))
-        assert len(reading.complaints) == is_cut
+        assert len(reading.complaints) == (cut not in ends)
         assert all("cut short" in c and "edge.jsonl" in c for c in reading.complaints)
+
+
+def test_any_damaged_byte_costs_at_most_one_record(tmp_path: Path) -> None:
+    for seed in range(3):
+        write(tmp_path, make_record(make_run(seed=seed)))
+    (path,) = tmp_path.glob("*/*.jsonl.xz")
+    whole = path.read_bytes()
+    for place in range(0, len(whole), 7):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
+        reading = read(tmp_path)
+        lost = place * 3 // len(whole)
+        assert [r.run.seed for r in reading.records] == [s for s in range(3) if s != lost]
+        assert len(reading.complaints) >= 1
+
+
+def test_adding_a_record_leaves_the_bytes_before_it_alone(tmp_path: Path) -> None:
+    write(tmp_path, make_record(make_run(seed=0)))
+    (path,) = tmp_path.glob("*/*.jsonl.xz")
+    before = path.read_bytes()
+    write(tmp_path, make_record(make_run(seed=1)))
+    after = path.read_bytes()
+    assert after.startswith(before)
+    write(tmp_path / "again", make_record(make_run(seed=0)))
+    write(tmp_path / "again", make_record(make_run(seed=1)))
+    assert (tmp_path / "again" / "lsq" / path.name).read_bytes() == after  # no clock in it
+    assert len(lzma.decompress(after).splitlines()) == 2
 
 
 def test_writing_goes_on_after_a_line_cut_short(tmp_path: Path) -> None:
     for seed in range(2):
         write(tmp_path, make_record(make_run(seed=seed)))
-    path = tmp_path / "lsq" / "edge.jsonl"
+    path = tmp_path / "lsq" / "edge.jsonl.xz"
     path.write_bytes(path.read_bytes()[:-40])
     runs = [make_run(seed=seed) for seed in range(3)]
     assert missing(runs, read(tmp_path).records) == runs[1:]
@@ -67,14 +93,14 @@ def test_writing_goes_on_after_a_line_cut_short(tmp_path: Path) -> None:
 
 def test_bytes_that_are_no_text_are_cut_short_as_well(tmp_path: Path) -> None:
     (tmp_path / "lsq").mkdir()
-    (tmp_path / "lsq" / "edge.jsonl").write_bytes(b"\x00\xff\x00\n")
+    (tmp_path / "lsq" / "edge.jsonl.xz").write_bytes(b"\x00\xff\x00\n")
     assert len(read(tmp_path).complaints) == 1
 
 
 def test_a_line_that_is_no_record_is_named_and_ignored(tmp_path: Path) -> None:
     write(tmp_path, make_record(make_run()))
-    (path,) = tmp_path.glob("*/*.jsonl")
-    path.write_text('{"format":1,"run":{}}\n' + path.read_text())
+    (path,) = tmp_path.glob("*/*.jsonl.xz")
+    append_line(path, {"run": {}})
     reading = read(tmp_path)
     assert reading.records == (make_record(make_run()),)
     assert "is no record and is ignored: KeyError" in reading.complaints[0]
@@ -102,7 +128,7 @@ def test_runs_that_cannot_be_compared_need_another_folder(
 
 def test_another_format_is_refused(tmp_path: Path) -> None:
     (tmp_path / "lsq").mkdir()
-    (tmp_path / "lsq" / "edge.jsonl").write_text('{"format": 99}\n')
+    (tmp_path / "lsq" / "edge.jsonl.xz").write_bytes(lzma.compress(b'{"format": 99}\n'))
     with pytest.raises(InvalidInput, match=r"edge.jsonl, line 1"):
         read(tmp_path)
 

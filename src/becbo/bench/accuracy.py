@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from becbo.arrays import Array, Mask
-from becbo.bench.records import FORMAT, Record, append_line, read_lines
+from becbo.bench.lines import append_line, read_lines
+from becbo.bench.records import Record
 from becbo.bench.replay import can_replay, fit, problem_of
 from becbo.bench.run import watch_parent
 from becbo.extras import needed_extras
@@ -121,7 +122,7 @@ def unmeasured(records: Iterable[Record], known: Mapping[Key, Curve], every: int
 def write_curve(folder: Path, curve: Curve) -> None:
     """Adds what was measured to the folder's file."""
     problem, label, seed = curve.key
-    line = {"format": FORMAT, "problem": problem, "label": label, "seed": seed}
+    line = {"problem": problem, "label": label, "seed": seed}
     line |= {"accuracy": curve.accuracy, "seconds": curve.seconds}
     append_line(folder / CURVES, line)
 

@@ -28,99 +28,103 @@ class Claim:
 
 
 def _better(words: str, section: str, other: str, *problems: str) -> Claim:
-    return Claim(words, section, "be-cbo", other, True, problems)
+    return Claim(words, section, "be-cbo-v1", other, True, problems)
 
 
 def _similar(words: str, section: str, other: str, *problems: str) -> Claim:
-    return Claim(words, section, "be-cbo", other, False, problems)
+    return Claim(words, section, "be-cbo-v1", other, False, problems)
 
 
 CLAIMS: tuple[Claim, ...] = (
-    _better("outperforms CEI, which penalises points less likely to work", "paper", "cei"),
-    _better("outperforms SCBO, which stays where designs work", "paper", "scbo"),
+    _better("outperforms CEI, which penalises points less likely to work", "paper", "cei-ep"),
+    _better("outperforms SCBO, which stays where designs work", "paper", "scbo-ep"),
     Claim(
         "is slightly outperformed by SCBO on the 30-D cantilever beam",
         "paper",
-        "scbo",
-        "be-cbo",
+        "scbo-ep",
+        "be-cbo-v1",
         True,
         ("cantilever_beam",),
     ),
     _better("shows top performance against SVM-CBO", "paper", "svm-cbo"),
     _better("shows top performance against random search", "paper", "sobol"),
-    _similar("is competitive with CEI where the optimum is interior", "interior", "cei"),
-    _similar("is competitive with SCBO where the optimum is interior", "interior", "scbo"),
+    _similar("is competitive with CEI where the optimum is interior", "interior", "cei-ep"),
+    _similar("is competitive with SCBO where the optimum is interior", "interior", "scbo-ep"),
     _better(
-        "drops on half of the problems with a GP classifier", "ablation-classifier", "be-cbo-gp"
+        "drops on half of the problems with a GP classifier",
+        "ablation-classifier",
+        "be-cbo-gp-ep-v1",
     ),
-    _similar("with EI and with UCB performs similarly well", "ablation-acquisition", "be-cbo-ucb"),
-    _better("clearly outperforms the product C(x) q(x)", "ablation-band", "be-cbo-m"),
+    _similar(
+        "with EI and with UCB performs similarly well", "ablation-acquisition", "be-cbo-ucb-v1"
+    ),
+    _better("clearly outperforms the product C(x) q(x)", "ablation-band", "be-cbo-m-v1"),
     _similar(
         "and a cut-off at C(x) = 0.5 are similar in few dimensions",
         "ablation-band",
-        "be-cbo-c",
+        "be-cbo-c-v1",
         *("townsend", "simionescu", "lsq", "three_bar_truss", "spring"),
         *("welded_beam", "gas_transmission", "pressure_vessel"),
     ),
     _better(
         "outperforms the cut-off on the 30-D cantilever beam",
         "ablation-band",
-        "be-cbo-c",
+        "be-cbo-c-v1",
         "cantilever_beam",
     ),
     _better(
         "greatly outperforms the cut-off where d is high and few designs work",
         "highdim",
-        "be-cbo-c",
+        "be-cbo-c-v1",
     ),
     _better(
         "is more advantageous than the cut-off the higher the dimension (Ackley, 10-D and 20-D)",
         "ackley",
-        "be-cbo-c",
+        "be-cbo-c-v1",
         *("ackley_scbo_10d", "ackley_scbo_20d"),
     ),
     _better(
         "is trained better by the variational bound than by maximum likelihood",
         "ablation-training",
-        "be-cbo-mle",
+        "be-cbo-mle-v1",
     ),
-    _similar("is as good with 3 networks", "ablation-networks", "be-cbo-networks-3"),
-    _similar("is as good with 8 networks", "ablation-networks", "be-cbo-networks-8"),
-    _better("needs more than 1 hidden layer", "ablation-layers", "be-cbo-hidden-1"),
-    _similar("is as good with 2 hidden layers", "ablation-layers", "be-cbo-hidden-2"),
-    _similar("is as good with 4 hidden layers", "ablation-layers", "be-cbo-hidden-4"),
+    _similar("is as good with 3 networks", "ablation-networks", "be-cbo-networks-3-v1"),
+    _similar("is as good with 8 networks", "ablation-networks", "be-cbo-networks-8-v1"),
+    _better("needs more than 1 hidden layer", "ablation-layers", "be-cbo-hidden-1-v1"),
+    _similar("is as good with 2 hidden layers", "ablation-layers", "be-cbo-hidden-2-v1"),
+    _similar("is as good with 4 hidden layers", "ablation-layers", "be-cbo-hidden-4-v1"),
     Claim(
         "needs 64 log2(d) neurons rather than 16",
         "ablation-width",
-        "be-cbo-hidden-2",
-        "be-cbo-width-16",
+        "be-cbo-hidden-2-v1",
+        "be-cbo-width-16-v1",
         True,
     ),
     Claim(
         "needs 64 log2(d) neurons rather than 32",
         "ablation-width",
-        "be-cbo-hidden-2",
-        "be-cbo-width-32",
+        "be-cbo-hidden-2-v1",
+        "be-cbo-width-32-v1",
         True,
     ),
     Claim(
         "is as good with 64 as with 128",
         "ablation-width",
-        "be-cbo-hidden-2",
-        "be-cbo-width-128",
+        "be-cbo-hidden-2-v1",
+        "be-cbo-width-128-v1",
         False,
     ),
     Claim(
         "is as good with 64 as with 256",
         "ablation-width",
-        "be-cbo-hidden-2",
-        "be-cbo-width-256",
+        "be-cbo-hidden-2-v1",
+        "be-cbo-width-256-v1",
         False,
     ),
-    _similar("is as good with a learning rate of 3e-3", "ablation-lr", "be-cbo-lr-3e-3"),
-    _similar("is as good with a learning rate of 1e-3", "ablation-lr", "be-cbo-lr-1e-3"),
-    _better("underfits with a learning rate of 1e-4", "ablation-lr", "be-cbo-lr-1e-4"),
-    _better("underfits with a learning rate of 3e-5", "ablation-lr", "be-cbo-lr-3e-5"),
+    _similar("is as good with a learning rate of 3e-3", "ablation-lr", "be-cbo-lr-3e-3-v1"),
+    _similar("is as good with a learning rate of 1e-3", "ablation-lr", "be-cbo-lr-1e-3-v1"),
+    _better("underfits with a learning rate of 1e-4", "ablation-lr", "be-cbo-lr-1e-4-v1"),
+    _better("underfits with a learning rate of 3e-5", "ablation-lr", "be-cbo-lr-3e-5-v1"),
 )
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from becbo.bench.accuracy import Curve, Key, accuracy_panels
 from becbo.bench.boundary_table import boundary_table
 from becbo.bench.cases import classifier_cases
+from becbo.bench.records import Record
 from becbo.bench.replay import snapshot, truth
 from becbo.bench.sections import Section
 from becbo.plots.models import (
@@ -24,9 +26,9 @@ if TYPE_CHECKING:
 
 SHOWN = (50, 100, 200)  # evaluations after which designs are shown
 STAGES = (10, 30, 60, 200)
-SHOWN_METHODS = ("cei", "scbo", "svm-cbo", "be-cbo", "edge")
+SHOWN_METHODS = ("cei-ep", "scbo-ep", "svm-cbo", "be-cbo-v1", "edge")
 
-Draw = Callable[[str, "Figure", str], str]
+Draw = Callable[[str, Callable[[], "Figure"], str], str]  # a figure that is not wanted: ""
 
 
 def picture_blocks(section: Section, curves: Mapping[Key, Curve], draw: Draw) -> Iterator[str]:
@@ -34,7 +36,7 @@ def picture_blocks(section: Section, curves: Mapping[Key, Curve], draw: Draw) ->
     yield from _samples(section, draw)
     yield from _stages(section, draw)
     yield from _accuracy(section, curves.values(), draw)
-    if section.name == "paper" and "be-cbo" in section.labels:
+    if section.name == "paper" and "be-cbo-v1" in section.labels:
         yield from _cases(draw)
     if section.name == "paper" and set(section.problems) == set(PAPER):
         yield from _boundary()
@@ -47,38 +49,44 @@ def _samples(section: Section, draw: Draw) -> Iterator[str]:
         if get_single(problem).dim != 2:
             continue
         runs = [section.of(problem, label) for label in SHOWN_METHODS]
-        firsts = [group[0] for group in runs if group and len(group[0].y) >= SHOWN[0]]
+        firsts = [group[0] for group in runs if group and len(group[0].x) >= SHOWN[0]]
         if not firsts:
             continue
-        rows = [[snapshot(r, n) for n in SHOWN if n <= len(r.y)] for r in firsts]
         yield draw(
             f"{section.name}-samples-{problem}",
-            samples_figure(
-                truth(get_single(problem)),
-                rows,
-                **_axes(problem),
-                title=f"Designs tried on {problem}, and what each method believes",
-            ),
+            partial(_samples_figure, problem, firsts),
             f"Where each method has looked on {problem} (seed {firsts[0].run.seed}), and the value "
             "and the edge as its models see them.",
         )
 
 
+def _samples_figure(problem: str, runs: Iterable[Record]) -> Figure:
+    return samples_figure(
+        truth(get_single(problem)),
+        [[snapshot(r, n) for n in SHOWN if n <= len(r.x)] for r in runs],
+        **_axes(problem),
+        title=f"Designs tried on {problem}, and what each method believes",
+    )
+
+
 def _stages(section: Section, draw: Draw) -> Iterator[str]:
-    for label in ("be-cbo", "edge"):
-        runs = [r for r in section.of("lsq", label) if len(r.y) >= STAGES[2]]
+    for label in ("be-cbo-v1", "edge"):
+        runs = [r for r in section.of("lsq", label) if len(r.x) >= STAGES[2]]
         if runs:
-            stages = sorted({min(n, len(runs[0].y)) for n in STAGES})
             yield draw(
                 f"{section.name}-stages-{label}",
-                stages_figure(
-                    truth(get_single("lsq")),
-                    [snapshot(runs[0], n) for n in stages],
-                    **_axes("lsq"),
-                    title=f"A run of {label} on lsq",
-                ),
+                partial(_stages_figure, runs[0]),
                 f"A run of {label} stage by stage: the value above, the chance to work below.",
             )
+
+
+def _stages_figure(run: Record) -> Figure:
+    return stages_figure(
+        truth(get_single("lsq")),
+        [snapshot(run, n) for n in sorted({min(n, len(run.x)) for n in STAGES})],
+        **_axes("lsq"),
+        title=f"A run of {run.run.label} on lsq",
+    )
 
 
 def _accuracy(section: Section, curves: Iterable[Curve], draw: Draw) -> Iterator[str]:
@@ -86,7 +94,7 @@ def _accuracy(section: Section, curves: Iterable[Curve], draw: Draw) -> Iterator
     if mine:
         yield draw(
             f"{section.name}-accuracy",
-            accuracy_figure(
+            lambda: accuracy_figure(
                 accuracy_panels(mine),
                 title=f"How well the classifiers know the edge ({section.name})",
             ),
@@ -96,16 +104,20 @@ def _accuracy(section: Section, curves: Iterable[Curve], draw: Draw) -> Iterator
 
 
 def _cases(draw: Draw) -> Iterator[str]:
-    found = classifier_cases()
     yield draw(
         "classifiers",
-        cases_figure(
-            [(case.name, case.panels) for case in found.cases],
-            **_axes("lsq"),
-            title=f"Two classifiers on the same 50 random designs\n{found.summary}",
-        ),
+        _cases_figure,
         "Gaussian process and deep ensemble on random designs; the three sets are chosen by "
         "accuracy out of 20.",
+    )
+
+
+def _cases_figure() -> Figure:
+    found = classifier_cases()
+    return cases_figure(
+        [(case.name, case.panels) for case in found.cases],
+        **_axes("lsq"),
+        title=f"Two classifiers on the same 50 random designs\n{found.summary}",
     )
 
 
@@ -122,7 +134,7 @@ def _landscapes(section: Section, draw: Draw) -> Iterator[str]:
     plane = [problem for problem in section.problems if get_single(problem).dim == 2]
     yield draw(
         f"{section.name}-landscapes",
-        truths_figure(
+        lambda: truths_figure(
             [truth(get_single(problem)) for problem in plane],
             **_axes(plane[0]),
             title="The optimum moved away from the edge",

@@ -43,12 +43,23 @@ class Variant:
 
 @dataclass(frozen=True)
 class Suite:
-    """Problems and the methods usually compared on them."""
+    """Problems and the methods usually compared on them.
+
+    Attributes:
+        earlier: labels of records that earlier versions of methods made. They cannot be run any
+            more and are shown beside the others; `benchmarks/README.md` says what they did.
+    """
 
     name: str
     summary: str
     problems: tuple[str, ...]
     variants: tuple[Variant, ...]
+    earlier: tuple[str, ...] = ()
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Everything that is compared, in this order."""
+        return tuple(variant.label for variant in self.variants) + self.earlier
 
 
 @dataclass(frozen=True)
@@ -118,31 +129,35 @@ SUITES: dict[str, Suite] = {
             "paper",
             "the paper's comparison: 3 synthetic and 9 engineering problems",
             PAPER,
-            presets("edge", "be-cbo", "cei", "scbo", "svm-cbo", "sobol"),
+            presets("edge", "be-cbo", "cei", "cei-ep", "scbo", "scbo-ep", "svm-cbo", "sobol"),
+            earlier=("be-cbo-v1",),
         ),
         Suite(
             "interior",
             "the synthetic problems with the optimum moved away from the edge",
             ("townsend_interior", "simionescu_interior", "lsq_interior"),
-            presets("edge", "be-cbo", "be-cbo-c", "cei", "scbo"),
+            presets("edge", "be-cbo", "be-cbo-c", "cei", "cei-ep", "scbo", "scbo-ep"),
+            earlier=("be-cbo-v1", "be-cbo-c-v1"),
         ),
         Suite(
             "highdim",
             "four more engineering problems in 10 to 14 dimensions",
             ("batch_plant", "sopwm9_10d", "sopwm11_10d", "refrigeration"),
             presets("edge", "be-cbo", "be-cbo-c"),
+            earlier=("be-cbo-v1", "be-cbo-c-v1"),
         ),
         Suite(
             "ackley",
             "one function in 2 to 20 dimensions, with an ever smaller share that works",
             tuple(f"ackley_scbo_{d}d" for d in (2, 5, 10, 20)),
             presets("edge", "be-cbo", "be-cbo-c"),
+            earlier=("be-cbo-v1", "be-cbo-c-v1"),
         ),
         Suite(
             "tuning",
             "other problems with known optima, for choosing settings: none of the paper's",
             TUNING,
-            presets("edge", "cei", "scbo", "sobol"),
+            presets("edge", "cei", "cei-ep", "scbo", "scbo-ep", "sobol"),
         ),
         Suite(
             "measured",
@@ -189,37 +204,43 @@ SUITES: dict[str, Suite] = {
             "ablation-classifier",
             "deep ensemble or Gaussian process as classifier",
             PAPER,
-            presets("be-cbo", "be-cbo-gp"),
+            presets("be-cbo", "be-cbo-gp", "be-cbo-gp-ep"),
+            earlier=("be-cbo-v1", "be-cbo-gp-ep-v1"),
         ),
         Suite(
             "ablation-training",
             "ensemble trained by variational inference or maximum likelihood",
             PAPER,
             presets("be-cbo", "be-cbo-mle"),
+            earlier=("be-cbo-v1", "be-cbo-mle-v1"),
         ),
         Suite(
             "ablation-acquisition",
             "expected improvement or upper confidence bound",
             PAPER,
             presets("be-cbo", "be-cbo-ucb"),
+            earlier=("be-cbo-v1", "be-cbo-ucb-v1"),
         ),
         Suite(
             "ablation-band",
             "dynamic bound, C(x) as a factor, or C(x) >= 0.5",
             PAPER,
             presets("be-cbo", "be-cbo-m", "be-cbo-c"),
+            earlier=("be-cbo-v1", "be-cbo-m-v1", "be-cbo-c-v1"),
         ),
         Suite(
             "ablation-code",
             "the paper to the letter, or what its released code does",
             PAPER,
             presets("be-cbo", "be-cbo-code"),
+            earlier=("be-cbo-v1", "be-cbo-code-v1"),
         ),
         Suite(
             "ablation-networks",
             "number of networks in the ensemble: 3, 5 (the paper's), 8",
             PAPER,
             _sweep("networks", {"3": {"n_networks": 3}, "5": {}, "8": {"n_networks": 8}}),
+            earlier=("be-cbo-networks-3-v1", "be-cbo-v1", "be-cbo-networks-8-v1"),
         ),
         # The settings count layers of weights, one more than hidden layers.
         Suite(
@@ -229,6 +250,12 @@ SUITES: dict[str, Suite] = {
             _sweep(
                 "hidden",
                 {"1": {"n_layers": 2}, "2": {"n_layers": 3}, "3": {}, "4": {"n_layers": 5}},
+            ),
+            earlier=(
+                "be-cbo-hidden-1-v1",
+                "be-cbo-hidden-2-v1",
+                "be-cbo-v1",
+                "be-cbo-hidden-4-v1",
             ),
         ),
         Suite(
@@ -244,6 +271,13 @@ SUITES: dict[str, Suite] = {
                 )
                 for factor in (16, 32, 64, 128, 256)
             ),
+            earlier=(
+                "be-cbo-width-16-v1",
+                "be-cbo-width-32-v1",
+                "be-cbo-hidden-2-v1",
+                "be-cbo-width-128-v1",
+                "be-cbo-width-256-v1",
+            ),
         ),
         Suite(
             "ablation-lr",
@@ -258,6 +292,13 @@ SUITES: dict[str, Suite] = {
                     "1e-4": {"learning_rate": 1e-4},
                     "3e-5": {"learning_rate": 3e-5},
                 },
+            ),
+            earlier=(
+                "be-cbo-lr-3e-3-v1",
+                "be-cbo-lr-1e-3-v1",
+                "be-cbo-v1",
+                "be-cbo-lr-1e-4-v1",
+                "be-cbo-lr-3e-5-v1",
             ),
         ),
     )

@@ -1,26 +1,23 @@
 """Records of runs: JSON lines, one line per finished run, one file per problem and method.
 
-    FOLDER/plans.jsonl              what was asked for, one line per distinct command
-    FOLDER/<problem>/<label>.jsonl  what came of it
+    FOLDER/plans.jsonl                 what was asked for, one line per distinct command
+    FOLDER/<problem>/<label>.jsonl.xz  what came of it
 
-A line is written at once when its run has ended and never changed, so a run is in the folder
-completely or not at all. A line cut short (power cut, full disk, interrupted copy) is ignored
-with a message, and its run is repeated. Several processes may fill one folder.
+A line is written at once when its run has ended (`bench/lines.py`), so a run is in the folder
+completely or not at all: one that was cut short is repeated. Several processes may fill one folder.
 """
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from becbo.bench.lines import append_line, read_lines
 from becbo.bench.plan import Plan, Run, Variant
 from becbo.errors import InvalidInput
 
-FORMAT = 1
 PLANS = "plans.jsonl"
 
 Value = float | tuple[float, ...]  # of one objective, or of each of several
@@ -43,7 +40,7 @@ class Record:
     run: Run
     variant: str = ""  # of the problem
     redraws: int = 0  # initial designs drawn and thrown away because no point worked
-    x: tuple[tuple[Any, ...], ...] = ()  # (n, d) natural units, rounded
+    x: tuple[tuple[Any, ...], ...] = ()  # (n, d) natural units, rounded; none: left out
     y: tuple[Value | None, ...] = ()  # (n,) None: the design is infeasible
     seconds: tuple[float, ...] = ()  # of one processor, per proposal: no initial design
     parts: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # the same, by part
@@ -78,15 +75,15 @@ class Reading:
 
 def write(folder: Path, record: Record) -> None:
     """Adds a record to its file."""
-    path = folder / record.run.problem / f"{record.run.label}.jsonl"
-    append_line(path, {"format": FORMAT, **asdict(record)})
+    path = folder / record.run.problem / f"{record.run.label}.jsonl.xz"
+    append_line(path, asdict(record))
 
 
 def read(folder: Path) -> Reading:
     """Every run in a folder; where a run failed and was repeated, the success."""
     latest: dict[tuple[str, str, int], Record] = {}
     complaints: list[str] = []
-    for path in sorted(folder.glob("*/*.jsonl")):
+    for path in sorted(folder.glob("*/*.jsonl.xz")):
         for record in _records(path, complaints):
             known = latest.get(record.run.key)
             if known is None or record.is_finished or not known.is_finished:
@@ -105,7 +102,7 @@ def _records(path: Path, complaints: list[str]) -> Iterator[Record]:
 def write_plan(folder: Path, plan: Plan) -> None:
     """Remembers what was asked for, for `missing`."""
     if plan not in read_plans(folder, []):
-        append_line(folder / PLANS, {"format": FORMAT, **asdict(plan)})
+        append_line(folder / PLANS, asdict(plan))
 
 
 def read_plans(folder: Path, complaints: list[str]) -> list[Plan]:
@@ -147,40 +144,6 @@ def _check_same(wanted: Run, found: Run, settings: Iterable[str]) -> None:
                 f"the run {found} is there with {setting} {old!r}, not {new!r}; "
                 "choose another folder with --out, or the same settings"
             )
-
-
-def append_line(path: Path, content: Mapping[str, Any]) -> None:
-    """Adds one line of JSON to a file, at once."""
-    line = json.dumps(content, separators=(",", ":")).encode() + b"\n"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("ab+", buffering=0) as file:
-        if file.tell() and not _ends_well(file):  # after a line cut short
-            line = b"\n" + line
-        if file.write(line) != len(line):
-            raise OSError(f"could not write to {path}: is the disk full?")
-        os.fsync(file.fileno())
-
-
-def _ends_well(file: Any) -> bool:
-    file.seek(-1, os.SEEK_END)
-    return bool(file.read(1) == b"\n")
-
-
-def read_lines(path: Path, complaints: list[str]) -> Iterator[dict[str, Any]]:
-    """The readable lines of a file; the others are complained about."""
-    for number, line in enumerate(path.read_bytes().split(b"\n"), start=1):
-        if not line:
-            continue
-        try:
-            content = json.loads(line)
-        except ValueError:  # also raised for bytes that are not text
-            complaints.append(
-                f"{path}, line {number} is cut short and ignored: it counts as not there"
-            )
-            continue
-        if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
-            raise InvalidInput(f"{path}, line {number} is not a record of format {FORMAT}")
-        yield content
 
 
 def _record(content: Mapping[str, Any]) -> Record:

@@ -44,8 +44,12 @@ class Beliefs:
 
 
 def can_replay(record: Record) -> bool:
-    """Whether `fit` knows what the run was told: one objective, and failures without numbers."""
-    return not record.run.measured and len(get(record.run.problem).objective_names) == 1
+    """Whether `fit` knows what the run was told: one objective, and failures without numbers.
+
+    Designs may have been left out of a record to keep it small.
+    """
+    is_plain = not record.run.measured and len(get(record.run.problem).objective_names) == 1
+    return is_plain and bool(record.x)
 
 
 def fit(record: Record, n: int) -> tuple[Proposer, Models]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,28 +76,48 @@ def write_report(
     folder: Path,
     curves: Mapping[Key, Curve] | None = None,
     note: Callable[[str], None] = lambda _: None,
+    figures: Path | None = None,
+    only: Container[str] | None = None,
 ) -> Path:
     """Writes figures (PNG and SVG) and the page that explains them.
 
-    `curves` are the accuracies of classifiers, if they were measured; `note` hears of each step.
+    Args:
+        records: what to report on.
+        folder: where the page goes.
+        curves: the accuracies of classifiers, if they were measured.
+        note: hears of each step.
+        figures: where figures go; otherwise a folder beside the page.
+        only: names of the figures to draw; otherwise all.
+
+    Returns:
+        The page.
+
+    Raises:
+        InvalidInput: if no run is finished.
     """
     found = sections(records)
     if not found:
         raise InvalidInput("no finished run to report on; make some with `becbo bench run`")
-    (folder / FIGURES).mkdir(parents=True, exist_ok=True)
+    place = figures or folder / FIGURES
+    for directory in (folder, place):
+        directory.mkdir(parents=True, exist_ok=True)
 
-    def draw(name: str, figure: Figure, caption: str) -> str:
+    def draw(name: str, make: Callable[[], Figure], caption: str) -> str:
+        if only is not None and name not in only:
+            return ""
         note(f"figure {name}")
+        figure = make()
         for kind in ("png", "svg"):
-            figure.savefig(folder / FIGURES / f"{name}.{kind}", dpi=110)
-        return f"![{caption}]({FIGURES}/{name}.png)\n\n{caption}"
+            figure.savefig(place / f"{name}.{kind}", dpi=110)
+        link = Path(os.path.relpath(place / f"{name}.png", folder)).as_posix()
+        return f"![{caption}]({link})\n\n{caption}"
 
     blocks = [_INTRODUCTION, *_claims(found)]
     for section in found:
         note(f"section {section.name}")
         blocks += section_blocks(section, curves or {}, draw)
     page = folder / PAGE
-    page.write_text("\n".join(block.rstrip() + "\n" for block in blocks))
+    page.write_text("\n".join(block.rstrip() + "\n" for block in blocks if block))
     return page
 
 
@@ -116,13 +137,13 @@ def section_blocks(section: Section, curves: Mapping[Key, Curve], draw: Draw) ->
     )
     yield draw(
         f"{section.name}-feasible",
-        _feasible_bars(section),
+        lambda: _feasible_bars(section),
         "Share of the proposals that worked and kept all limits, with one standard deviation over "
         "the runs, and the share of random designs for comparison.",
     )
     yield draw(
         f"{section.name}-seconds",
-        curves_figure(
+        lambda: curves_figure(
             _panels(section, Section.seconds),
             title=f"Time spent on proposals ({section.name})",
             value_label="seconds so far",
@@ -143,7 +164,7 @@ def _value_figures(section: Section, draw: Draw) -> Iterator[str]:
     optima = [get_single(problem).optimum for problem in section.problems]
     yield draw(
         f"{section.name}-best",
-        curves_figure(
+        lambda: curves_figure(
             _panels(section, Section.best, optima),
             title=f"Best value found ({section.name})",
             value_label="best value",
@@ -155,7 +176,7 @@ def _value_figures(section: Section, draw: Draw) -> Iterator[str]:
     )
     yield draw(
         f"{section.name}-regret",
-        curves_figure(
+        lambda: curves_figure(
             _panels(section, Section.regret),
             title=f"Distance to the optimum, logarithmic ({section.name})",
             value_label="log10 regret",
@@ -170,7 +191,7 @@ def _front_figures(section: Section, draw: Draw) -> Iterator[str]:
     """Several objectives: the hypervolume."""
     yield draw(
         f"{section.name}-hypervolume",
-        curves_figure(
+        lambda: curves_figure(
             _panels(section, Section.hypervolume, [1.0] * len(section.problems)),
             title=f"Hypervolume reached ({section.name})",
             value_label="share of the best known",
@@ -188,7 +209,7 @@ def _comparison_blocks(section: Section, draw: Draw) -> Iterator[str]:
     areas = {label: _area(section, label) for label in section.labels}
     yield draw(
         f"{section.name}-targets",
-        profiles_figure(
+        lambda: profiles_figure(
             {label: _profile(section, label) for label in section.labels},
             areas,
             title=f"Targets reached on {_problems(section.compared)} ({section.name})",
@@ -201,7 +222,7 @@ def _comparison_blocks(section: Section, draw: Draw) -> Iterator[str]:
     if len(section.compared) > 1:
         yield draw(
             f"{section.name}-ranks",
-            ranks_figure(
+            lambda: ranks_figure(
                 dict(zip(section.labels, _ranks(section), strict=True)),
                 critical_difference(len(section.labels), len(section.compared)),
                 title=f"Ranks by mean regret after {n} evaluations ({section.name})",

@@ -61,7 +61,8 @@ class Section:
     @property
     def reference(self) -> str:
         """The method that the others are compared with."""
-        return next((label for label in ("edge", "be-cbo") if label in self.labels), self.labels[0])
+        preferred = ("edge", "be-cbo", "be-cbo-v1")
+        return next((label for label in preferred if label in self.labels), self.labels[0])
 
     def best(self, problem: str, label: str) -> Array:  # (k, n)
         """Best value after each evaluation, one row per run."""
@@ -122,14 +123,14 @@ def sections(records: Iterable[Record]) -> list[Section]:
     """
     finished = [record for record in records if record.is_finished]
     in_suites = {
-        (problem, variant.label)
+        (problem, label)
         for suite in SUITES.values()
         for problem in suite.problems
-        for variant in suite.variants
+        for label in suite.labels
     }
     found: list[Section] = []
     for suite in SUITES.values():
-        labels = [variant.label for variant in suite.variants]
+        labels = suite.labels
         told = {variant.measured for variant in suite.variants}
         mine = [
             r
