@@ -69,7 +69,7 @@ def test_the_reference_is_a_tenth_below_the_worst_acceptable() -> None:
     np.testing.assert_allclose(reference(data), [-3.2, 9.0])
 
 
-def test_what_is_not_acceptable_does_not_move_the_reference() -> None:
+def test_the_reference_is_the_worst_that_was_measured_also_beyond_a_limit() -> None:
     outputs = [*TWO, Limit("heat", upper=1)]
     rows = [
         {"cost": 1.0, "strength": 10.0},
@@ -78,7 +78,7 @@ def test_what_is_not_acceptable_does_not_move_the_reference() -> None:
         {"cost": 77.0},  # half measured
     ]
     data, _ = history(outputs, rows)
-    np.testing.assert_allclose(reference(data), [-3.2, 9.0])
+    np.testing.assert_allclose(reference(data), [-99.0, -99.0])
 
 
 def test_the_user_may_choose_the_reference_in_his_own_units() -> None:

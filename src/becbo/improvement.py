@@ -160,16 +160,18 @@ def _believed_gains(data: Dataset, models: Models, X: Array) -> Array:  # (m, d)
 
 
 def reference(data: Dataset) -> Array:  # (k,)
-    """The gains that are just not good enough: the user's, or a little below the worst acceptable.
+    """The gains that are just not good enough: the user's, or the worst that was measured.
 
-    Where all acceptable values are the same, all that were measured tell the range.
+    Designs beyond a limit count: while few are acceptable, those say little about the ends of the
+    front. The reference lies at least a little below the worst acceptable gain; where all
+    acceptable values are the same, all that were measured tell the range.
     """
     acceptable = data.gains[data.acceptable]
-    low = acceptable.min(axis=0)
     span = np.ptp(acceptable, axis=0)
-    everything = np.nanmax(data.gains, axis=0) - np.nanmin(data.gains, axis=0)
+    worst = np.nanmin(data.gains, axis=0)
+    everything = np.nanmax(data.gains, axis=0) - worst
     span = np.where(span > 0, span, np.where(everything > 0, everything, 1.0))
-    chosen = low - _MARGIN * span
+    chosen = np.minimum(acceptable.min(axis=0) - _MARGIN * span, worst)
     for i, objective in enumerate(data.outputs.objectives):
         if objective.reference is not None:
             chosen[i] = objective.gain(objective.reference)

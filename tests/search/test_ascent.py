@@ -101,3 +101,16 @@ def test_rows_do_not_disturb_each_other() -> None:
 def test_no_starts_is_no_problem() -> None:
     X, f = ascend(wavy(2, 0), np.empty((0, 2)), np.ones(2, dtype=bool), 5)
     assert X.shape == (0, 2) and f.shape == (0,)
+
+
+def test_several_lengths_at_once_get_along_a_curved_valley_in_fewer_steps() -> None:
+    def valley(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        bend = X[:, 1] - X[:, 0] ** 2
+        value = -((1 - X[:, 0]) ** 2) - 1e4 * bend**2
+        slope = np.column_stack([2 * (1 - X[:, 0]) + 4e4 * bend * X[:, 0], -2e4 * bend])
+        return value, slope
+
+    start, free = np.array([[0.1, 0.9]]), np.ones(2, dtype=bool)
+    _, one = ascend(valley, start, free, 20)
+    _, several = ascend(valley, start, free, 20, np.array([1.0, 0.4, 0.15, 0.05]))
+    assert several[0] > one[0]

@@ -21,13 +21,27 @@ _MIN_STEP = 1e-4  # below this the curvature is wrong: start again from the grad
 _SMALL_GAIN = 1e-7  # a row that gains less than this twice in a row is finished
 _MAX_STALLS = 2
 
+_ONE = np.ones(1)
+
 Function = Callable[[Array], tuple[Array, Array]]  # (m, d) -> (m,), (m, d)
 
 
 def ascend(
-    fun: Function, X: Array, free: Mask, n_steps: int
-) -> tuple[Array, Array]:  # (m, d), (d,) -> (m, d), (m,)
-    """Points improved by at most `n_steps` steps over the free columns, and their values."""
+    fun: Function, X: Array, free: Mask, n_steps: int, lengths: Array = _ONE
+) -> tuple[Array, Array]:  # (m, d), (d,), (l,) -> (m, d), (m,)
+    """Climbs from many points at once.
+
+    Args:
+        fun: what to maximise, with its gradient.
+        X: where to start (m, d).
+        free: columns that may change (d,).
+        n_steps: at most so many steps.
+        lengths: of a step, decreasing (l,). All are tried at once and the best is taken: in a
+            narrow valley every second step would be too long otherwise.
+
+    Returns:
+        The improved points (m, d) and their values (m,).
+    """
     m, d = X.shape
     X = X.copy()
     f, G = fun(X)
@@ -38,16 +52,16 @@ def ascend(
         if not len(rows):
             break
         P = _direction(X[rows], G[rows], H[rows], free, is_first[rows])
-        new = np.clip(X[rows] + step[rows, None] * P, 0.0, 1.0)
-        f_new, G_new = fun(new)
+        new, f_new, G_new = _best_length(fun, X[rows], step[rows, None] * P, lengths)
         move = new - X[rows]
         promised = np.einsum("ij,ij->i", G[rows], move)
         accepted = f_new >= f[rows] + _ARMIJO * promised
         gain = np.where(accepted, f_new - f[rows], 0.0)
-        restarted = ~accepted & (step[rows] * _BACKTRACK < _MIN_STEP)
+        shorter = step[rows] * lengths[-1] * _BACKTRACK
+        restarted = ~accepted & (shorter < _MIN_STEP)
         is_small = accepted & (gain <= _SMALL_GAIN * (1.0 + np.abs(f_new)))
         stalls[rows] = np.where(accepted & ~is_small, 0, stalls[rows] + (is_small | restarted))
-        step[rows] = np.where(accepted | restarted, 1.0, step[rows] * _BACKTRACK)
+        step[rows] = np.where(accepted | restarted, 1.0, shorter)
         H[rows[restarted]] = np.eye(d)
         is_first[rows[restarted]] = True
         done = rows[accepted]
@@ -55,6 +69,17 @@ def ascend(
         is_first[done] = False
         X[done], f[done], G[done] = new[accepted], f_new[accepted], G_new[accepted]
     return X, f
+
+
+def _best_length(
+    fun: Function, X: Array, P: Array, lengths: Array
+) -> tuple[Array, Array, Array]:  # (m, d), (m, d), (l,) -> (m, d), (m,), (m, d)
+    """The best of the points X + length * P in the unit cube, with value and gradient."""
+    m, d = X.shape
+    tried = np.clip(X[:, None] + lengths[:, None] * P[:, None], 0.0, 1.0)  # (m, l, d)
+    f, G = fun(tried.reshape(-1, d))
+    best = np.arange(m), np.argmax(f.reshape(m, -1), axis=1)
+    return tried[best], f.reshape(m, -1)[best], G.reshape(tried.shape)[best]
 
 
 def _direction(X: Array, G: Array, H: Array, free: Mask, is_first: Mask) -> Array:  # (m, d)

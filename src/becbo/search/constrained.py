@@ -36,7 +36,9 @@ class BandSearch:
     n_outside: int = 2  # starts that may lie outside the band
     n_kept: int = 20  # raw candidates that compete with the refined points
     stages: tuple[tuple[float, float, int], ...] = ((5.0, 0.3, 10), (20.0, 0.02, 20))  # w, t, steps
-    sharp_factor: int = 5  # times as many steps where the bound is sharp
+    # Where the bound is sharp: times as many steps, and lengths of each that are tried at once.
+    sharp_factor: int = 2
+    sharp_lengths: tuple[float, ...] = (1.0, 0.4, 0.15, 0.05)
 
     def maximise(self, goal: Goal, region: Region, hints: Hints, rng: np.random.Generator) -> Found:
         """The best point found."""
@@ -51,9 +53,10 @@ class BandSearch:
         points, labels = X[starts], [origins[i] for i in starts]
         allowed_points = points
         factor = self.sharp_factor if goal.is_sharp else 1
+        lengths = np.array(self.sharp_lengths if goal.is_sharp else (1.0,))
         for weight, softness, n_steps in self.stages:
             climb = gated(goal, weight, softness)
-            points, _ = ascend(climb, points, region.free, factor * n_steps)
+            points, _ = ascend(climb, points, region.free, factor * n_steps, lengths)
             if len(region.options):
                 points = best_neighbours(region.snap(points), goal, region)
             points = allowed_points = repair(points, allowed_points, region.allowed)
