@@ -19,6 +19,7 @@ TABLE: dict[str, set[str]] = {
         "importlib",
         "becbo.campaign.campaign",
         "becbo.errors",
+        "becbo.outlook",
         "becbo.outputs",
         "becbo.settings",
         "becbo.space",
@@ -120,7 +121,20 @@ TABLE: dict[str, set[str]] = {
         "becbo.space",
         "becbo.trial",
     },
+    "becbo.outlook": {
+        "becbo.arrays",
+        "numpy",
+        "scipy",
+        "becbo.errors",
+        "becbo.checks",
+        "becbo.data",
+        "becbo.pareto",
+        "becbo.models.base",
+        "becbo.acquisition",
+        "becbo.improvement",
+    },
     "becbo.optimizer": {
+        "becbo.outlook",
         "pandas",  # for the type checker alone
         "becbo.frames",
         "becbo.arrays",
@@ -142,6 +156,7 @@ TABLE: dict[str, set[str]] = {
         "becbo.threads",
     },
     "becbo.loop": {
+        "becbo.outlook",
         "becbo.errors",
         "becbo.checks",
         "becbo.outputs",

@@ -9,7 +9,11 @@ import becbo
 
 ROOT = Path(__file__).parents[1]
 NAMES = {
+    "Advice",
     "BecboError",
+    "Forecast",
+    "Outlook",
+    "Stop",
     "Campaign",
     "Categorical",
     "Estimate",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from becbo.loop import MinimizeResult, minimize
     from becbo.methods import METHODS
     from becbo.optimizer import Optimizer
+    from becbo.outlook import Advice, Forecast, Outlook, Stop
     from becbo.outputs import Limit, Objective, Recorded
     from becbo.settings import Settings
     from becbo.space import Categorical, Integer, LinearConstraint, Real, Space
@@ -28,6 +29,7 @@ _HOMES = {
     "becbo.loop": ("MinimizeResult", "minimize"),
     "becbo.methods": ("METHODS",),
     "becbo.optimizer": ("Optimizer",),
+    "becbo.outlook": ("Advice", "Forecast", "Outlook", "Stop"),
     "becbo.outputs": ("Limit", "Objective", "Recorded"),
     "becbo.settings": ("Settings",),
     "becbo.space": ("Categorical", "Integer", "LinearConstraint", "Real", "Space"),
@@ -36,10 +38,12 @@ _HOMES = {
 
 __all__ = [
     "METHODS",
+    "Advice",
     "BecboError",
     "Campaign",
     "Categorical",
     "Estimate",
+    "Forecast",
     "Infeasible",
     "Integer",
     "InvalidInput",
@@ -49,12 +53,14 @@ __all__ = [
     "Objective",
     "Optimizer",
     "Outcome",
+    "Outlook",
     "Prediction",
     "Real",
     "Recorded",
     "Result",
     "Settings",
     "Space",
+    "Stop",
     "Trial",
     "__version__",
     "minimize",

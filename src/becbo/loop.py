@@ -15,6 +15,7 @@ from becbo.errors import Infeasible, InvalidInput
 from becbo.extras import needed_extras
 from becbo.methods import build
 from becbo.optimizer import Optimizer
+from becbo.outlook import Advice, Stop
 from becbo.outputs import Output, Outputs
 from becbo.reasons import Reasons
 from becbo.search.choice import REPEAT
@@ -56,6 +57,8 @@ class MinimizeResult:
         return sum(t.outcome is Outcome.FAILED for t in self.trials)
 
 
+_EVERY = 5  # experiments between two outlooks, each of which takes as long as a proposal
+
 Callback = Callable[[Optimizer, Trial], None]
 Returned = float | Mapping[str, float | None] | None
 
@@ -70,6 +73,7 @@ def minimize(
     callbacks: Sequence[Callback] = (),
     progress: bool = False,
     trials: Sequence[Trial] = (),
+    stop: bool | str | float | Stop = False,
     **settings: Any,
 ) -> MinimizeResult:
     """Minimises a function that may fail.
@@ -91,6 +95,8 @@ def minimize(
             `StopIteration("why")` ends the run.
         progress: whether to show a progress bar.
         trials: a history to continue from; it counts towards the budget.
+        stop: True ends the run when the outlook advises it; a number is the gain that is worth
+            going on for; a `Stop` says it in full.
         **settings: method, seed, n_initial, noisy, risk: see `Settings`.
 
     Returns:
@@ -105,6 +111,8 @@ def minimize(
     planned = build(checked, Outputs.of(outputs), budget)
     told = {**vars(checked), "method": planned, "risk": None}
     optimizer = Optimizer(space, outputs, trials=trials, **told)
+    if stop is not False:
+        callbacks = [*callbacks, StopWhen(Stop.of(stop))]
     if progress:
         with needed_extras():
             from becbo.progress import ProgressBar
@@ -149,6 +157,26 @@ def _run(
     trials = _kept(optimizer)
     front = tuple(trials[t.number] for t in optimizer.front)
     return MinimizeResult(optimizer.outputs, front, tuple(trials.values()), interrupted, message)
+
+
+@dataclass(frozen=True)
+class StopWhen:
+    """A callback of `minimize` that ends the run when a rule advises it.
+
+    Args:
+        rule: when it is not worth to go on.
+    """
+
+    rule: Stop
+
+    def __call__(self, optimizer: Optimizer, trial: Trial) -> None:
+        """Looks ahead after every fifth experiment."""
+        n_done = sum(t.outcome.is_answer for t in optimizer.trials)
+        if n_done < self.rule.at_least or n_done % _EVERY:
+            return
+        seen = optimizer.outlook
+        if seen.advice(self.rule) is not Advice.GO_ON:
+            raise StopIteration(seen.sentence(self.rule))
 
 
 def _lose_pending(optimizer: Optimizer) -> None:

@@ -15,6 +15,7 @@ from becbo.errors import InvalidInput
 from becbo.frames import trials_from_frame, trials_to_frame
 from becbo.methods import build
 from becbo.models.base import Models
+from becbo.outlook import Outlook, outlook
 from becbo.outputs import Output, Outputs
 from becbo.pareto import nondominated
 from becbo.proposers.base import Proposal, region_of
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 INITIAL = "initial design"
 # Streams of random numbers drawn from one seed.
-_DESIGN, _FIT, _SEARCH = range(3)
+_DESIGN, _FIT, _SEARCH, _OUTLOOK = range(4)
 _UNKNOWN = Prediction({}, 0.5, (0.0, 1.0))
 
 
@@ -299,6 +300,19 @@ class Optimizer:
                 rng = self._rng(_FIT, len(data.X))
                 self._models = self._proposer.fit(data, rng)
         return self._models
+
+    @property
+    def outlook(self) -> Outlook:
+        """What more experiments may bring, and whether to go on. It takes as long as an `ask`."""
+        data = dataset(self._trials, self.space, self.outputs)
+        models, next_x = self.models(), None
+        if models is not None:
+            region = region_of(self.space, data.X)
+            with one_thread():
+                search = self._proposer.searcher(models, data, self._rng(_OUTLOOK, len(data.X)))
+                found = search(region, np.empty((0, self.space.dim)))
+            next_x = None if found.winner == REPEAT else found.x
+        return outlook(data, models, next_x, self.settings.noisy)
 
     def _ask_design(self, q: int) -> list[Trial]:
         """Up to q points of the initial design, as long as it is not complete.

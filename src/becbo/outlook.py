@@ -1,0 +1,374 @@
+"""What the next experiments may bring, and whether to go on.
+
+The forecast joins two opinions: how often and by how much the last experiments improved, and what
+the models promise of the next proposal. Models alone promise far too much once a search has
+settled at the edge. The constants were chosen on the tuning suite; see docs/research/stopping.md.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from becbo.acquisition import log_expected_improvement, log_target_improvement
+from becbo.arrays import Array
+from becbo.checks import finite_value, whole_number
+from becbo.data import Dataset
+from becbo.errors import InvalidInput
+from becbo.improvement import reference
+from becbo.models.base import Models
+from becbo.pareto import hypervolume, nondominated
+
+HORIZONS = (1, 5, 10, 20)  # experiments that an outlook is usually asked about
+INTERVAL = (0.1, 0.9)  # quantiles between which the best will lie in four of five cases
+
+_RECENT = 20  # experiments whose improvements are counted
+_STEPS = 5  # last improvements whose size is averaged
+_TRUST = 0.8  # weight of the improvements that came, beside those that the models promise
+_SURE = 1e-3  # the models are never surer than this
+_SHRINK = 0.3  # a typical gain beside sqrt(k * step * EI)
+_FAR = 4.0  # factors of e between the models' EI and the steps that came, at most
+_LOG_STD = 1.8  # of a gain, in factors of e
+_MOST = 0.2  # of the spread: the largest gain of a few experiments
+_FIRST = 10  # acceptable experiments that tell the spread
+_SMALL = 0.01  # of the spread: a gain that is not worth further experiments
+_N_DRAWS = 64  # of several objectives
+
+
+class Advice(enum.Enum):
+    """What to do next."""
+
+    GO_ON = "go on"
+    CONFIRM = "confirm"  # repeat the best design
+    STOP = "stop"
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What the next k experiments may bring, in the units of `Outlook.best`.
+
+    Attributes:
+        n_experiments: k.
+        expected: the expected best afterwards; None while nothing is acceptable.
+        interval: where the best will lie in four of five cases; None likewise.
+        p_better: the chance to beat the best by more than the margin; while nothing is
+            acceptable, the chance that something will be.
+    """
+
+    n_experiments: int
+    expected: float | None
+    interval: tuple[float, float] | None
+    p_better: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        return {**vars(self), "interval": None if self.interval is None else list(self.interval)}
+
+
+@dataclass(frozen=True)
+class Stop:
+    """When it is not worth to go on.
+
+    Args:
+        margin: the gain that is worth experiments, in the units of the objective, or of the
+            hypervolume of several. None: 1 % of what was gained over the first acceptable designs.
+        within: how many experiments may be spent on it.
+        chance: stop when the chance of that gain is smaller.
+        at_least: how many experiments there have to be.
+
+    Raises:
+        InvalidInput: if an argument cannot be used.
+
+    Example:
+        >>> result = minimize(run, space, budget=200, stop=Stop(margin=0.5))
+    """
+
+    margin: float | None = None
+    within: int = 20
+    chance: float = 0.1
+    at_least: int = 100
+
+    def __post_init__(self) -> None:
+        remedy = "give a number of at least 0, in the units of the objective"
+        if self.margin is not None and finite_value(self.margin, "margin", remedy) < 0:
+            raise InvalidInput(f"margin {self.margin!r}: {remedy}")
+        whole_number("within", self.within)
+        whole_number("at_least", self.at_least)
+        if not 0 < finite_value(self.chance, "chance", "give a number between 0 and 1") < 1:
+            raise InvalidInput(f"chance {self.chance!r} must lie between 0 and 1")
+
+    @classmethod
+    def of(cls, spec: Any) -> Stop:
+        """Reads what a user asks for: True or "advised", a margin as a number or text, or a rule.
+
+        Raises:
+            InvalidInput: if it is none of these.
+        """
+        if isinstance(spec, Stop):
+            return spec
+        if spec is True or spec == "advised":
+            return cls()
+        try:
+            return cls(margin=float(spec) if not isinstance(spec, bool) else math.nan)
+        except (TypeError, ValueError):
+            raise InvalidInput(
+                f"stop {spec!r} must be True or 'advised', the gain that is worth going on for, "
+                "or a becbo.Stop"
+            ) from None
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What more experiments may bring.
+
+    Attributes:
+        measure: what `best` is: the name of the objective, its distance from the target, or
+            "hypervolume".
+        best: the best value so far, or the hypervolume of the front; None while nothing is
+            acceptable.
+        n_done: experiments that worked or failed.
+        n_failed: those that failed, or broke a limit.
+        spread: what was gained over the median of the first acceptable designs.
+        confirmed: whether the best needs no repeat: values are exact, or it was measured twice.
+        odds: of an improvement by the next experiment.
+        gain: a typical gain of the next experiment, if there is one.
+        sign: 1 if `best` grows with every gain, -1 if it falls.
+    """
+
+    measure: str
+    best: float | None
+    n_done: int
+    n_failed: int
+    spread: float
+    confirmed: bool
+    odds: float
+    gain: float
+    sign: float
+
+    def chance(self, k: int, margin: float = 0.0) -> float:
+        """The chance that the next k experiments beat the best by more than a margin.
+
+        While nothing is acceptable: the chance that something will be.
+        """
+        p = self._p_any(k)
+        if self.best is None or margin <= 0:
+            return p
+        if margin >= self._largest or self.gain == 0:
+            return 0.0
+        return p * float(ndtr((self._log_gain(k) - math.log(margin)) / _LOG_STD))
+
+    def after(self, k: int, margin: float = 0.0) -> Forecast:
+        """What the next k experiments may bring."""
+        k = whole_number("outlook: the number of experiments", k)
+        if self.best is None:
+            return Forecast(k, None, None, self.chance(k))
+        ends = sorted(self.best + self.sign * self._quantile(k, q) for q in INTERVAL)
+        expected = self.best + self.sign * self._expected_gain(k)
+        return Forecast(k, expected, (ends[0], ends[1]), self.chance(k, margin))
+
+    @property
+    def failure_cost(self) -> float:
+        """What failures have cost so far, as a share of all experiments."""
+        return self.n_failed / self.n_done if self.n_done else 0.0
+
+    def margin(self, rule: Stop) -> float:
+        """The gain that a rule asks for."""
+        return _SMALL * self.spread if rule.margin is None else float(rule.margin)
+
+    def advice(self, rule: Stop = Stop()) -> Advice:
+        """Whether to go on, by a rule."""
+        if self.n_done < rule.at_least:
+            return Advice.GO_ON
+        if self.chance(rule.within, self.margin(rule)) >= rule.chance:
+            return Advice.GO_ON
+        return Advice.STOP if self.confirmed else Advice.CONFIRM
+
+    def sentence(self, rule: Stop = Stop()) -> str:
+        """The advice and its reason in one sentence."""
+        advice, k = self.advice(rule), rule.within
+        if self.best is None:
+            verb = "Stop or change the ranges" if advice is Advice.STOP else "Go on"
+            tried = f"nothing is acceptable after {self.n_done} experiments"
+            return f"{verb}: {tried}, and {_percent(self.chance(k))} is the chance of the next {k}."
+        margin = self.margin(rule)
+        better = f"a {self.measure} better by more than {margin:.3g}"
+        hope = f"the next {k} experiments have a {_percent(self.chance(k, margin))} chance"
+        if advice is Advice.STOP:
+            return f"Stop: {hope} of {better}."
+        if advice is Advice.CONFIRM:
+            return f"Repeat the best design: {hope} of {better}, and it was measured only once."
+        if self.n_done < rule.at_least:
+            return f"Go on: {self.n_done} experiments are too few to stop ({rule.at_least})."
+        return f"Go on: {hope} of {better}."
+
+    def to_dict(self, rule: Stop = Stop()) -> dict[str, Any]:
+        """Plain data for JSON: the forecasts and the advice of a rule."""
+        margin = self.margin(rule)
+        return {
+            "measure": self.measure,
+            "best": self.best,
+            "n_done": self.n_done,
+            "n_failed": self.n_failed,
+            "failure_cost": self.failure_cost,
+            "margin": margin,
+            "forecasts": [self.after(k, margin).to_dict() for k in HORIZONS],
+            "advice": self.advice(rule).value,
+            "sentence": self.sentence(rule),
+        }
+
+    def _p_any(self, k: int) -> float:
+        odds = k * self.odds
+        return odds / (1 + odds)
+
+    @property
+    def _largest(self) -> float:
+        return _MOST * self.spread if self.spread > 0 else math.inf
+
+    def _log_gain(self, k: int) -> float:
+        return math.log(self.gain) + 0.5 * math.log(k)
+
+    def _quantile(self, k: int, q: float) -> float:
+        p = self._p_any(k)
+        if p <= 1 - q or self.gain == 0:
+            return 0.0
+        z = float(ndtri((q - (1 - p)) / p))
+        return min(math.exp(self._log_gain(k) + _LOG_STD * z), self._largest)
+
+    def _expected_gain(self, k: int) -> float:
+        """The mean of a lognormal gain, which is the largest possible one beyond that."""
+        p, top = self._p_any(k), self._largest
+        if p == 0 or self.gain == 0:
+            return 0.0
+        mu = self._log_gain(k)
+        if math.isinf(top):
+            return p * math.exp(mu + _LOG_STD**2 / 2)
+        z = (math.log(top) - mu) / _LOG_STD
+        body = math.exp(mu + _LOG_STD**2 / 2) * float(ndtr(z - _LOG_STD))
+        return p * (body + top * float(ndtr(-z)))
+
+
+def outlook(
+    data: Dataset, models: Models | None, x: Array | None, is_noisy: bool = False
+) -> Outlook:
+    """What more experiments may bring.
+
+    Args:
+        data: the history.
+        models: its models; None while nothing was answered.
+        x: the design (d,) that the method would try next; None if every design has been tried.
+        is_noisy: whether repeating an experiment gives a different value.
+
+    Returns:
+        The outlook. Pending designs count among the next experiments.
+    """
+    n, rows = len(data.X), np.flatnonzero(data.acceptable)
+    n_failed = n - int((data.worked & ~data.beyond.any(axis=1)).sum())
+    measure, sign = _measure(data)
+    if models is None or not len(rows):
+        odds = 0.0 if x is None and n else 1 / (n + 1)  # Laplace's rule of succession
+        return Outlook(measure, None, n, n_failed, 0.0, True, odds, 0.0, sign)
+    gains, point = data.gains[rows], reference(data)
+    steps = _steps(gains, point)  # (r,) what each acceptable experiment added
+    best_row = rows[int(np.argmax(gains[:, 0]))]
+    n_same = int((np.abs(data.X - data.X[best_row]).max(axis=1) == 0).sum())
+    confirmed = not is_noisy or n_same > 1 or gains.shape[1] > 1
+    single = gains.shape[1] == 1
+    total = gains.max() if single else steps.sum()
+    spread = float(total - np.median([_worth(g, point) for g in gains[:_FIRST]]))
+    came = np.zeros(n)
+    came[rows[1:]] = steps[1:]
+    odds, gain = 0.0, 0.0
+    if x is not None:
+        p_model, promised = _promise(data, models, gains, point, x)
+        odds = _odds(came[rows[0] + 1 :], p_model)
+        gain = _typical_gain(came[came > 0], promised)
+    best = _shown(data, float(total))
+    return Outlook(measure, best, n, n_failed, max(spread, 0.0), confirmed, odds, gain, sign)
+
+
+def _measure(data: Dataset) -> tuple[str, float]:
+    """What is counted, and whether it grows."""
+    if len(data.outputs.objectives) > 1:
+        return "hypervolume", 1.0
+    (objective,) = data.outputs.objectives
+    if objective.target is not None:
+        return f"distance of {objective.name} from its target", -1.0
+    return objective.name, 1.0 if objective.direction == "maximize" else -1.0
+
+
+def _shown(data: Dataset, total: float) -> float:
+    """The best gain in the user's units."""
+    return _measure(data)[1] * total
+
+
+def _worth(gain: Array, point: Array) -> float:  # (k,), (k,)
+    """What a design is worth alone: its value, or the volume that it dominates."""
+    if len(gain) == 1:
+        return float(gain[0])
+    return float(np.prod(np.maximum(gain - point, 0.0)))
+
+
+def _steps(gains: Array, point: Array) -> Array:  # (r, k), (k,) -> (r,)
+    """What each experiment added to the best value, or to the hypervolume."""
+    if gains.shape[1] == 1:
+        return np.maximum(np.diff(np.maximum.accumulate(gains[:, 0]), prepend=gains[0, 0]), 0.0)
+    added = [_contribution(g, gains[:i], point) for i, g in enumerate(gains)]
+    return np.array(added)
+
+
+def _contribution(gain: Array, others: Array, point: Array) -> float:  # (k,), (r, k), (k,)
+    """The volume that a design adds to those that others dominate."""
+    if (gain <= point).any() or (others >= gain).all(axis=1).any():
+        return 0.0
+    within = np.minimum(others, gain)
+    shared = hypervolume(-within[nondominated(-within)], -point) if len(within) else 0.0
+    return max(_worth(gain, point) - shared, 0.0)
+
+
+def _promise(
+    data: Dataset, models: Models, gains: Array, point: Array, x: Array
+) -> tuple[float, float]:
+    """What the models promise of a design: the chance to improve, and by how much if it works."""
+    chance = float(models.chance(x[None])[0])
+    predictions = [model.predict(x[None]) for model in models.objectives if model is not None]
+    mean, std = (np.array(part)[:, 0] for part in zip(*predictions, strict=True))
+    has_target = [objective.target is not None for objective in data.outputs.objectives]
+    if len(mean) == 1:
+        best = float(gains.max())
+        log_gain = log_target_improvement if has_target[0] else log_expected_improvement
+        ei = float(np.exp(log_gain(mean, std, best)[0][0]))
+        ends = (-best - mean[0], best - mean[0]) if has_target[0] else (np.inf, best - mean[0])
+        p_better = float(ndtr(ends[0] / std[0]) - ndtr(ends[1] / std[0]))
+        return chance * p_better, ei
+    draws = mean + std * np.random.default_rng(0).standard_normal((_N_DRAWS, len(mean)))
+    draws = np.where(has_target, -np.abs(draws), draws)
+    front = gains[nondominated(-gains)]
+    added = np.array([_contribution(draw, front, point) for draw in draws])
+    return chance * float((added > 0).mean()), float(added.mean())
+
+
+def _odds(came: Array, p_model: float) -> float:  # (m,) since the first acceptable experiment
+    """The odds that the next experiment improves."""
+    recent = came[-_RECENT:]
+    rate = ((recent > 0).sum() + 0.5) / (len(recent) + 1.5)
+    p_model = min(max(p_model, _SURE), 1 - _SURE)
+    return float((rate / (1 - rate)) ** _TRUST * (p_model / (1 - p_model)) ** (1 - _TRUST))
+
+
+def _typical_gain(steps: Array, promised: float) -> float:
+    """The size of the next improvement: that of the last ones, and what the models promise."""
+    if not len(steps):
+        return _SHRINK * promised
+    log_step = float(np.log(steps[-_STEPS:]).mean())
+    log_promised = math.log(promised) if promised > 0 else -math.inf
+    distance = min(max(log_promised - log_step, -_FAR), _FAR)
+    return _SHRINK * math.exp(log_step + 0.5 * distance)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"

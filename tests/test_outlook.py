@@ -1,0 +1,244 @@
+"""What more experiments may bring: forecasts, advice, and the rule that ends a run."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from becbo import (
+    Advice,
+    Infeasible,
+    InvalidInput,
+    Limit,
+    Objective,
+    Optimizer,
+    Outlook,
+    Real,
+    Space,
+    Stop,
+    minimize,
+)
+from becbo.outlook import HORIZONS
+from becbo.pareto import hypervolume
+
+SPACE = Space([Real("x", 0, 1), Real("y", 0, 1)])
+SEEN = Outlook("cost", 3.0, 120, 40, 10.0, True, 0.05, 0.01, -1.0)
+
+
+def bowl(params: dict) -> float:
+    if params["x"] + params["y"] > 1.2:
+        raise Infeasible("beyond the edge")
+    return (params["x"] - 0.7) ** 2 + (params["y"] - 0.6) ** 2
+
+
+def told(n: int, scale: float = 1.0, shift: float = 0.0, outputs: str = "minimize") -> Optimizer:
+    """n random experiments of the bowl, its values scaled and shifted."""
+    rng = np.random.default_rng(1)
+    optimizer = Optimizer(SPACE, outputs, seed=0)
+    for x, y in rng.random((n, 2)).tolist():
+        if x + y > 1.2:
+            optimizer.add({"x": x, "y": y}, failed=True)
+        else:
+            optimizer.add({"x": x, "y": y}, scale * bowl({"x": x, "y": y}) + shift)
+    return optimizer
+
+
+# -- forecasts ---------------------------------------------------------------------------------
+
+
+@given(
+    odds=st.floats(1e-6, 1e3),
+    gain=st.floats(1e-9, 1e9),
+    spread=st.floats(0, 1e9),
+    margin=st.floats(0, 1e9),
+)
+def test_more_experiments_never_promise_less(odds, gain, spread, margin) -> None:
+    seen = Outlook("cost", 0.0, 50, 10, spread, True, odds, gain, 1.0)
+    forecasts = [seen.after(k, margin) for k in range(1, 40)]
+    chances = [f.p_better for f in forecasts]
+    assert chances == sorted(chances) and 0 <= chances[0] and chances[-1] <= 1
+    for values in ([f.expected for f in forecasts], [f.interval[1] for f in forecasts]):
+        assert all(b >= a - 1e-9 * abs(a) for a, b in zip(values, values[1:], strict=False))
+
+
+@given(margins=st.lists(st.floats(0, 5), min_size=2, max_size=6))
+def test_a_larger_margin_is_less_likely(margins) -> None:
+    chances = [SEEN.chance(10, m) for m in sorted(margins)]
+    assert chances == sorted(chances, reverse=True)
+
+
+def test_expectation_and_interval_are_those_of_simulated_gains() -> None:
+    rng, k = np.random.default_rng(0), 10
+    seen = Outlook("cost", 3.0, 120, 40, 4.0, True, 0.15, 0.1, -1.0)
+    improved = rng.random(200_000) < seen.chance(k)
+    sizes = np.minimum(np.exp(np.log(0.1 * np.sqrt(k)) + 1.8 * rng.standard_normal(200_000)), 0.8)
+    best = 3.0 - np.where(improved, sizes, 0.0)
+    forecast = seen.after(k, 0.2)
+    assert forecast.expected == pytest.approx(best.mean(), abs=3e-3)
+    assert forecast.interval == pytest.approx(tuple(np.quantile(best, [0.1, 0.9])), abs=2e-2)
+    assert forecast.p_better == pytest.approx((best < 2.8).mean(), abs=5e-3)
+
+
+@settings(max_examples=5, deadline=None)
+@given(scale=st.sampled_from([1e-6, 0.1, 40.0, 1e5]), shift=st.sampled_from([0.0, -3.0, 1e3]))
+def test_units_do_not_matter(scale, shift) -> None:
+    plain, other = told(25).outlook, told(25, scale, shift * scale).outlook
+    assert other.odds == pytest.approx(plain.odds, rel=1e-3)
+    assert other.gain == pytest.approx(scale * plain.gain, rel=2e-2)
+    assert other.spread == pytest.approx(scale * plain.spread, rel=1e-6)
+    assert other.best == pytest.approx(scale * (plain.best + shift), rel=1e-9)
+
+
+def test_maximising_is_the_mirror_image() -> None:
+    small, large = told(25).outlook, told(25, -1.0, outputs="maximize").outlook
+    for k in HORIZONS:
+        a, b = small.after(k, 0.01), large.after(k, 0.01)
+        assert b.expected == pytest.approx(-a.expected)
+        assert b.interval == pytest.approx((-a.interval[1], -a.interval[0]))
+        assert b.p_better == pytest.approx(a.p_better)
+
+
+# -- histories ---------------------------------------------------------------------------------
+
+
+def test_before_anything_is_known() -> None:
+    seen = Optimizer(SPACE, seed=0).outlook
+    assert seen.best is None and seen.n_done == 0 and seen.failure_cost == 0
+    assert seen.after(5).expected is None and 0 < seen.chance(1) < seen.chance(20) < 1
+
+
+def test_while_nothing_works_hope_fades() -> None:
+    optimizer = Optimizer(SPACE, seed=0)
+    chances = []
+    for x in np.linspace(0.01, 0.99, 12):
+        optimizer.add({"x": float(x), "y": 0.5}, failed=True)
+        chances.append(optimizer.outlook.chance(20))
+    assert chances == sorted(chances, reverse=True)
+    seen = optimizer.outlook
+    assert seen.best is None and seen.failure_cost == 1.0 and seen.after(1).interval is None
+    assert seen.sentence().startswith("Go on: nothing is acceptable")
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_when_everything_works(n: int) -> None:
+    optimizer = Optimizer(SPACE, seed=0)
+    for i in range(n):
+        optimizer.add({"x": 0.1 + 0.1 * i, "y": 0.3}, 5.0)  # all the same
+    seen = optimizer.outlook
+    assert seen.best == 5.0 and seen.n_failed == 0
+    json.dumps(seen.to_dict(), allow_nan=False)
+    assert seen.after(20).expected <= 5.0
+
+
+def test_pending_designs_are_among_the_next_experiments() -> None:
+    optimizer = told(20)
+    before = optimizer.outlook
+    optimizer.ask(3)
+    assert optimizer.outlook == before
+
+
+def test_several_objectives_count_in_hypervolume() -> None:
+    optimizer = Optimizer(SPACE, [Objective("a"), Objective("b", "maximize", reference=-2.0)])
+    rng = np.random.default_rng(0)
+    rows = []
+    for x, y in rng.random((15, 2)).tolist():
+        rows.append((x + y**2, x - y))
+        optimizer.add({"x": x, "y": y}, {"a": rows[-1][0], "b": rows[-1][1]})
+    seen = optimizer.outlook
+    costs = np.array([(a, -b) for a, b in rows])
+    worst = costs[:, 0].max() + 0.1 * np.ptp(costs[:, 0])
+    assert seen.measure == "hypervolume"
+    assert seen.best == pytest.approx(hypervolume(costs, np.array([worst, 2.0])))
+    assert seen.after(20).expected > seen.best
+
+
+@pytest.mark.parametrize("n_objectives", [3, 4])
+def test_many_objectives(n_objectives: int) -> None:
+    names = [f"o{i}" for i in range(n_objectives)]
+    optimizer = Optimizer(SPACE, [Objective(name) for name in names], seed=0)
+    for x, y in np.random.default_rng(0).random((12, 2)).tolist():
+        values = [(x - i / 3) ** 2 + (y - 0.2 * i) ** 2 for i in range(n_objectives)]
+        optimizer.add({"x": x, "y": y}, dict(zip(names, values, strict=True)))
+    seen = optimizer.outlook
+    assert seen.best > 0 and 0 < seen.chance(5) < 1
+
+
+def test_designs_beyond_a_measured_limit_cost_as_failures_do() -> None:
+    optimizer = Optimizer(SPACE, [Objective("cost"), Limit("heat", upper=1.0)], seed=0)
+    for x, y in np.random.default_rng(0).random((12, 2)).tolist():
+        optimizer.add({"x": x, "y": y}, {"cost": x * y + 1, "heat": x + y})
+    seen = optimizer.outlook
+    assert seen.n_failed == sum(t.values["heat"] > 1 for t in optimizer.trials)
+    assert seen.best == optimizer.best.values["cost"]
+
+
+def test_a_target_is_a_distance() -> None:
+    optimizer = Optimizer(SPACE, Objective("ph", target=7.0), seed=0)
+    for x, y in np.random.default_rng(0).random((12, 2)).tolist():
+        optimizer.add({"x": x, "y": y}, 5 + 3 * x + y)
+    seen = optimizer.outlook
+    assert seen.best == pytest.approx(min(abs(t.value - 7) for t in optimizer.trials))
+    assert seen.after(10).expected < seen.best and "target" in seen.measure
+
+
+# -- advice ------------------------------------------------------------------------------------
+
+
+def test_the_advice_follows_the_rule() -> None:
+    assert SEEN.advice(Stop(margin=0.0)) is Advice.GO_ON
+    assert SEEN.advice(Stop(margin=1.5)) is Advice.STOP
+    assert SEEN.advice(Stop(margin=1.5, at_least=121)) is Advice.GO_ON
+    assert SEEN.sentence(Stop(margin=1.5)).startswith("Stop: the next 20 experiments have a ")
+
+
+def test_a_noisy_best_is_confirmed_before_the_end() -> None:
+    rule = Stop(margin=1e6, at_least=5)
+    optimizer = Optimizer(SPACE, seed=0, noisy=True)
+    for x, y in np.random.default_rng(0).random((8, 2)).tolist():
+        optimizer.add({"x": x, "y": y}, x + y)
+    assert optimizer.outlook.advice(rule) is Advice.CONFIRM
+    optimizer.add(optimizer.best.params, optimizer.best.value + 0.01)
+    assert optimizer.outlook.advice(rule) is Advice.STOP
+
+
+def test_an_exhausted_space_promises_nothing() -> None:
+    space = Space([Real("x", 0, 1, step=0.5)])
+    optimizer = Optimizer(space, seed=0)
+    for x in (0.0, 0.5, 1.0):
+        optimizer.add({"x": x}, x)
+    seen = optimizer.outlook
+    assert seen.chance(20) == 0 and seen.after(20).expected == seen.best
+
+
+@pytest.mark.parametrize(
+    "spec", [False, None, "soon", -1.0, float("nan"), float("inf"), [], object()]
+)
+def test_what_is_no_rule_is_refused(spec) -> None:
+    with pytest.raises(InvalidInput):
+        Stop.of(spec)
+
+
+@pytest.mark.parametrize(
+    "bad", [{"chance": 0.0}, {"chance": 1.0}, {"within": 0}, {"at_least": 0}, {"margin": "a"}]
+)
+def test_a_rule_that_cannot_be_used_is_refused(bad) -> None:
+    with pytest.raises(InvalidInput):
+        Stop(**bad)
+
+
+@pytest.mark.parametrize("spec", [True, "advised", 0.5, "0.5", Stop(margin=0.5)])
+def test_rules_as_users_write_them(spec) -> None:
+    assert Stop.of(spec).margin in (None, 0.5)
+
+
+def test_minimize_ends_when_advised() -> None:
+    rule = Stop(margin=10.0, at_least=15)
+    result = minimize(bowl, SPACE, budget=60, seed=0, stop=rule)
+    assert len(result.trials) == 15 and result.message.startswith("Stop: ")
+    assert not result.interrupted and result.best is not None
+    on = minimize(bowl, SPACE, budget=15, seed=0)
+    assert [t.params for t in on.trials] == [t.params for t in result.trials]
+    with pytest.raises(InvalidInput, match="soon"):
+        minimize(bowl, SPACE, budget=20, stop="soon")
