@@ -132,7 +132,7 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "be-cbo",
-            "the paper to the letter: EI subject to C(x) >= 0.5 - sigma(x), deep ensemble, SLSQP",
+            "the paper: EI subject to C(x) >= 0.5 - sigma(x), deep ensemble, SLSQP",
             _PAPER,
             _be_cbo,
             DeepEnsemble(),
@@ -153,7 +153,7 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "be-cbo-gp",
-            "variant of the paper: an isotropic GP classifier instead of the ensemble",
+            "variant of the paper: a GP classifier with one length scale; same as be-cbo-gp-ep",
             _PAPER,
             lambda noisy, nets: _be_cbo(noisy, nets, classifier=OneGP(PAPER_GP_CLASSIFIER)),
         ),
@@ -181,14 +181,26 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "be-cbo-code",
-            "what the authors' released code does: training ends early, mu(x) + sigma(x) >= 0",
+            "the rules of the released program: training ends early, mu(x) + sigma(x) >= 0",
             _PAPER,
             lambda noisy, nets: _be_cbo(noisy, nets, band=OptimisticLatent()),
-            DeepEnsemble(stop_when_separated=True),
+            DeepEnsemble(stops_early=True),
+        ),
+        Method(
+            "be-cbo-search",
+            "the paper's models and bound with the search of `edge`",
+            "this project",
+            lambda noisy, nets: _be_cbo(
+                noisy,
+                nets,
+                improvement=OverTheBest(LogExpectedImprovement, noisy),
+                search=BandSearch(),
+            ),
+            DeepEnsemble(),
         ),
         Method(
             "cei",
-            "constrained expected improvement: maximise C(x) EI(x), GP classifier",
+            "constrained expected improvement: maximise C(x) EI(x); at present as cei-ep",
             "Gelbart, Snoek and Adams, UAI 2014",
             lambda noisy, nets: _weighted(noisy, nets, classifier=OneGP(PAPER_GP_CLASSIFIER)),
         ),
@@ -200,13 +212,13 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "scbo",
-            "Thompson sampling under a GP classifier in a trust region, with restarts",
+            "Thompson sampling in a trust region under a GP classifier; at present as scbo-ep",
             "Eriksson and Poloczek, AISTATS 2021",
             _scbo,
         ),
         Method(
             "scbo-ep",
-            "the same with a classifier by expectation propagation",
+            "Thompson sampling in a trust region, GP classifier by expectation propagation",
             "Eriksson and Poloczek, AISTATS 2021",
             _scbo,
         ),

@@ -67,6 +67,21 @@ def test_rounds_are_repeated_until_a_start_meets_the_bound() -> None:
     assert search(goal, cube(2), **{**lonely, "n_rounds": 200}).winner != "random"
 
 
+def test_starts_accumulate_until_there_are_ten() -> None:
+    climbed: list[object] = []
+
+    class Counted(SlsqpSearch):
+        def _climb(self, goal, x, region, unit):
+            climbed.append(x)
+            return x
+
+    half = make_goal(plane([1.0, 0.0]), plane([-1.0, 0.0], 0.5))  # a round leaves five or fewer
+    where, rng = region(cube(2)), np.random.default_rng(0)
+    assert 0 < len(SlsqpSearch()._starts(half, where, np.random.default_rng(0))[0]) < 10
+    Counted().maximise(half, where, no_hints(2), rng)
+    assert len(climbed) == 10  # released: rounds go on until ten are in the band
+
+
 def test_starts_are_pulled_to_the_edge() -> None:
     goal = CASES[1].goal
     X = np.random.default_rng(0).random((50, 2))

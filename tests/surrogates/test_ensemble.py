@@ -433,7 +433,7 @@ def test_training_can_stop_once_the_data_are_separated(training):
     X, feasible = disc(20)
     chosen = DeepEnsemble(training=training, learning_rate=3e-3, n_steps=300)
     longer = chosen.fit(X, feasible, np.random.default_rng(0))
-    stopping = replace(chosen, stop_when_separated=True)
+    stopping = replace(chosen, stops_early=True)
     model = stopping.fit(X, feasible, np.random.default_rng(0))
     np.testing.assert_array_equal(model.score(X)[0] > 0, feasible)
     assert np.abs(model.score(X)[0]).min() < np.abs(longer.score(X)[0]).min()

@@ -129,7 +129,10 @@ SUITES: dict[str, Suite] = {
             "paper",
             "the paper's comparison: 3 synthetic and 9 engineering problems",
             PAPER,
-            presets("edge", "be-cbo", "cei", "cei-ep", "scbo", "scbo-ep", "svm-cbo", "sobol"),
+            presets(
+                *("edge", "be-cbo", "be-cbo-code", "be-cbo-search", "cei", "cei-ep"),
+                *("scbo", "scbo-ep", "svm-cbo", "sobol"),
+            ),
             earlier=("be-cbo-v1",),
         ),
         Suite(
@@ -230,9 +233,9 @@ SUITES: dict[str, Suite] = {
         ),
         Suite(
             "ablation-code",
-            "the paper to the letter, or what its released code does",
+            "the paper, the rules of its released program, or the search of `edge`",
             PAPER,
-            presets("be-cbo", "be-cbo-code"),
+            presets("be-cbo", "be-cbo-code", "be-cbo-search"),
             earlier=("be-cbo-v1", "be-cbo-code-v1"),
         ),
         Suite(

@@ -27,7 +27,15 @@ from becbo.settings import Settings
 from becbo.tables import export_table
 
 # For the announcement only: methods that train networks, and seconds per proposal.
-_TRAINED = ("be-cbo", "be-cbo-c", "be-cbo-code", "be-cbo-m", "be-cbo-mle", "be-cbo-ucb")
+_TRAINED = (
+    "be-cbo",
+    "be-cbo-c",
+    "be-cbo-code",
+    "be-cbo-m",
+    "be-cbo-mle",
+    "be-cbo-search",
+    "be-cbo-ucb",
+)
 _TRAINED_PACE, _PACE = 3.0, 0.2
 
 SNIPPET = """\

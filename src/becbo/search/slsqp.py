@@ -22,7 +22,7 @@ class SlsqpSearch:
 
     From Sobol points the ones nearest to the edge and the ones with the best acquisition are
     pulled to the edge by Adam on the squared distance, and those that then satisfy the bound
-    start SLSQP. If a round leaves no start, it is repeated with new points.
+    start SLSQP. Rounds with new points follow until there are enough starts.
     """
 
     n_space: int = 1000
@@ -31,19 +31,23 @@ class SlsqpSearch:
     pull_rate: float = 1e-2
     pull_enough: float = 0.02  # mean squared distance at which the pull ends
     pull_patience: int = 10  # steps without an improvement of 1e-4
-    n_rounds: int = 5
+    n_starts: int = 10  # in the band; the first of them are taken
+    n_rounds: int = 5  # at most
     max_iterations: int = 200
 
     def maximise(self, goal: Goal, region: Region, hints: Hints, rng: np.random.Generator) -> Found:
         """The best point found; a random one, and a note, if no start satisfies the bound."""
         del hints  # the paper's search looks at the models only
+        starts, unit = np.empty((0, len(region.free))), 1.0
         for _ in range(self.n_rounds):
-            starts, unit = self._starts(goal, region, rng)
-            if len(starts):
-                results = np.array([self._climb(goal, x, region, unit) for x in starts])
-                names = ["SLSQP"] * len(results) + ["start"] * len(starts)
-                pool = np.vstack([results, starts])
-                return choose(pool, names, goal, region, rng)
+            more, unit = self._starts(goal, region, rng)
+            starts = np.vstack([starts, more])[: self.n_starts]
+            if len(starts) == self.n_starts:
+                break
+        if len(starts):
+            results = np.array([self._climb(goal, x, region, unit) for x in starts])
+            names = ["SLSQP"] * len(results) + ["start"] * len(starts)
+            return choose(np.vstack([results, starts]), names, goal, region, rng)
         point = space_filling(region, 1, rng)
         found = choose(point, ["random"], goal, region, rng)
         note = f"no start met the bound in {self.n_rounds} rounds: a random point"

@@ -45,6 +45,11 @@ MOMENTS = np.stack([WEIGHTS, WEIGHTS * _nodes])  # (2, 20): E h and E t h at onc
 # subnormal numbers, which are slow: well fitted points cost 7 % of a fit in 30 dimensions.
 NEGLIGIBLE = 1e-20
 
+# The moving average of the loss that the released code watches (BoTorch's ExpMAStoppingCriterion).
+MOVING = np.exp(np.linspace(0, 1, 10))
+MOVING /= MOVING.sum()
+SETTLED = 1e-5  # relative
+
 TAIL = 1e-200  # the closest C comes to 0 or 1 before its probit is taken
 
 
@@ -251,6 +256,18 @@ class Backpropagation:
                 delta = np.multiply(below, self.active[i - 1], out=below)
 
 
+def has_settled(losses: Sequence[float]) -> bool:
+    """Whether the moving average of the loss no longer falls, BoTorch's rule.
+
+    The average over the last ten losses, the latest weighing e times the first, is compared with
+    the one a step before.
+    """
+    if len(losses) <= len(MOVING):
+        return False
+    before, now = (MOVING @ losses[-len(MOVING) - back : len(losses) - back] for back in (1, 0))
+    return bool(before - now < SETTLED * abs(before))
+
+
 def train_networks(
     initial: Floats,
     shapes: Shapes,
@@ -264,10 +281,14 @@ def train_networks(
     y = np.where(feasible, 1.0, -1.0)
     passes = Backpropagation(theta, shapes, X)
 
+    losses: list[float] = []
+
     def fill() -> bool:
         F = passes.forward()
-        if settings.stop_when_separated and np.array_equal(objective.prob(F) > 0.5, feasible):
-            return False
+        if settings.stops_early:
+            losses.append(objective.loss(F, y))
+            if np.array_equal(objective.prob(F) > 0.5, feasible) or has_settled(losses):
+                return False
         slope = objective.slope(F, y)
         passes.backward(slope * (np.abs(slope) > NEGLIGIBLE))
         return True
@@ -378,8 +399,8 @@ class DeepEnsemble:
     learning_rate: float = 3e-4
     n_steps: int = 1000
     training: Literal["elbo", "mle"] = "elbo"
-    stop_when_separated: bool = False
-    """End at 100 % training accuracy, as the released code does and the paper does not."""
+    stops_early: bool = False
+    """End at 100 % training accuracy or when the loss has settled: the released code's rules."""
 
     def __post_init__(self) -> None:
         """Refuse settings that cannot be trained."""
