@@ -1,4 +1,4 @@
-.PHONY: help setup demo test browser lint bench clean
+.PHONY: help setup demo test browser lint package bench clean
 .DEFAULT_GOAL := help
 
 # The first interpreter that runs; to choose another: make PYTHON=/path/to/python demo
@@ -12,6 +12,7 @@ help:
 	@echo "make setup   .venv with everything for development"
 	@echo "make test    run the tests"
 	@echo "make lint    formatting, style and types"
+	@echo "make package  build the wheel and try every extra in an empty environment"
 	@echo "make bench   seconds per proposal"
 	@echo "make clean   remove what the other targets made"
 
@@ -34,6 +35,9 @@ lint: .venv/dev
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
+
+package: .venv/dev
+	@$(BIN)/python tools/package.py
 
 bench: .venv/demo
 	@$(BIN)/python benchmarks/speed.py
