@@ -365,6 +365,7 @@ TABLE: dict[str, set[str]] = {
         "becbo.tables",
         "becbo.insight",
         "becbo.report",
+        "becbo.optuna.storage",
         "becbo.web",
     },
     "becbo.web.app": {
@@ -375,6 +376,12 @@ TABLE: dict[str, set[str]] = {
         "becbo.optuna.storage",
         "becbo.tables",
         "becbo.web",
+    },
+    "becbo.web.registry": {
+        "optuna",
+        "becbo.campaign",
+        "becbo.optuna.internals",
+        "becbo.optuna.storage",
     },
     "becbo.web.forms": {
         "becbo.errors",

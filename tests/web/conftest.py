@@ -44,7 +44,7 @@ def campaign(where: Path) -> Campaign:
 
 
 @contextmanager
-def starting(where: Path) -> Iterator[Opens]:
+def starting(where: Path | str) -> Iterator[Opens]:
     """Starts the application; keywords are those of `make_app` and of the client."""
     with ExitStack() as clients:
 

@@ -33,7 +33,7 @@ from becbo.checks import whole_number
 from becbo.errors import InvalidInput
 from becbo.optimizer import Optimizer
 from becbo.optuna.proposal import optimizer_of
-from becbo.optuna.storage import study_lock
+from becbo.optuna.storage import open_storage, study_lock
 from becbo.optuna.study_data import StudyData
 from becbo.trial import Outcome, Result
 
@@ -83,7 +83,9 @@ class Campaign:
         Raises:
             InvalidInput: The description is not valid, or the name is taken.
         """
-        return cls(where, store.create_study(store.checked_description(description), where))
+        checked = store.checked_description(description)
+        storage = open_storage(where, heartbeat=None)
+        return cls(where, store.create_study(checked, where, storage))
 
     @classmethod
     def open(cls, where: str | Path = FILE, name: str | None = None) -> Campaign:

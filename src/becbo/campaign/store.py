@@ -28,7 +28,7 @@ from becbo.optuna.internals import add_trial, set_system_attr, set_user_attr
 from becbo.optuna.outcomes import OUTCOME, REASON, REPLACES, RETRIES
 from becbo.optuna.proposal import next_proposal
 from becbo.optuna.spaces import distributions_of
-from becbo.optuna.storage import open_storage, study_lock
+from becbo.optuna.storage import open_storage, study_lock, without_password
 from becbo.optuna.study_data import StudyData
 from becbo.space import Space
 from becbo.trial import PENDING, Outcome, Result
@@ -55,7 +55,7 @@ def campaign_names(where: str | Path = FILE) -> list[str]:
     Returns:
         The names in alphabetical order; none if there is no such file.
     """
-    return [] if _is_missing(where) else _names(open_storage(where, heartbeat=None))
+    return [] if _is_missing(where) else names_in(open_storage(where, heartbeat=None))
 
 
 def _is_missing(where: str | Path) -> bool:
@@ -63,7 +63,8 @@ def _is_missing(where: str | Path) -> bool:
     return "://" not in str(where) and not Path(where).expanduser().exists()
 
 
-def _names(storage: BaseStorage) -> list[str]:
+def names_in(storage: BaseStorage) -> list[str]:
+    """The names of the campaigns in an open storage, in alphabetical order."""
     summaries = optuna.get_all_study_summaries(storage)
     return sorted(s.study_name for s in summaries if DESCRIPTION in s.user_attrs)
 
@@ -79,9 +80,8 @@ def checked_description(given: AnyDescription) -> Description:
     return description
 
 
-def create_study(description: Description, where: str | Path) -> optuna.Study:
+def create_study(description: Description, where: str | Path, storage: BaseStorage) -> optuna.Study:
     """A new study for a campaign, or InvalidInput if the name is taken."""
-    storage = open_storage(where, heartbeat=None)
     with study_lock(where)():
         # A study without description and trials was left by a program that died just here.
         study = optuna.create_study(
@@ -91,7 +91,8 @@ def create_study(description: Description, where: str | Path) -> optuna.Study:
             load_if_exists=True,
         )
         if not _is_unused(study, description):
-            raise InvalidInput(f"{where} already has {description.name!r}; choose another name")
+            shown = without_password(where)
+            raise InvalidInput(f"{shown} already has {description.name!r}; choose another name")
         describe_study(study, description)
     return study
 
@@ -106,14 +107,19 @@ def open_study(where: str | Path, name: str | None) -> optuna.Study:
     if _is_missing(where):
         raise NotFound(f"there is no file {where}; create a campaign first")
     storage = open_storage(where, heartbeat=None)
-    names = _names(storage)
+    names, shown = names_in(storage), without_password(where)
     if not names:
-        raise NotFound(f"{where} has no campaign; create one first")
+        raise NotFound(f"{shown} has no campaign; create one first")
     if name is None and len(names) > 1:
-        raise NotFound(f"{where} has several campaigns: {', '.join(names)}; name one of them")
+        raise NotFound(f"{shown} has several campaigns: {', '.join(names)}; name one of them")
     if name is not None and name not in names:
-        raise NotFound(f"{where} has no campaign {name!r}; it has {', '.join(names)}")
-    return optuna.load_study(study_name=name or names[0], storage=storage)
+        raise NotFound(f"{shown} has no campaign {name!r}; it has {', '.join(names)}")
+    return load_study(storage, name or names[0])
+
+
+def load_study(storage: BaseStorage, name: str) -> optuna.Study:
+    """The study of a campaign that exists in an open storage."""
+    return optuna.load_study(study_name=name, storage=storage)
 
 
 def describe_study(study: optuna.Study, description: Description) -> None:

@@ -42,6 +42,7 @@ def new(
         from becbo.campaign.store import campaign_names
         from becbo.cli.display import hint, overview
         from becbo.cli.questions import ask
+        from becbo.optuna.storage import without_password
 
         if description is None:
             asked = ask(file, console)
@@ -53,7 +54,8 @@ def new(
         else:
             created = Campaign.create(description, file)
             console.print(overview(created.description), highlight=False)
-        console.print(f"\nCreated {escape(created.name)} in {escape(file)}.", soft_wrap=True)
+        shown = escape(without_password(file))
+        console.print(f"\nCreated {escape(created.name)} in {shown}.", soft_wrap=True)
         name = created.name if len(campaign_names(file)) > 1 else None
         hint(console, "The first experiment", f"suggest{repeated_options(file, name)}")
 

@@ -55,7 +55,7 @@ def opened_campaign(file: str, name: str | None) -> Iterator[Campaign]:
 @contextmanager
 def storage_errors(file: str | Path) -> Iterator[None]:
     """Turns storage failures into error messages, and hides the logs of Optuna and the models."""
-    from becbo.optuna.storage import BREAKAGE, last_words
+    from becbo.optuna.storage import BREAKAGE, last_words, without_password
 
     loggers = [logging.getLogger(name) for name in ("optuna", "becbo")]
     levels = [logger.level for logger in loggers]
@@ -64,15 +64,18 @@ def storage_errors(file: str | Path) -> Iterator[None]:
     try:
         yield
     except BREAKAGE as error:
-        raise InvalidInput(f"cannot use {file}: {last_words(error)}") from error
+        shown = without_password(file)
+        raise InvalidInput(f"cannot use {shown}: {last_words(error)}") from error
     finally:
         for logger, level in zip(loggers, levels, strict=True):
             logger.setLevel(level)
 
 
 def repeated_options(file: str, campaign: str | None) -> str:
-    """The options that the next command needs too."""
-    words = ["-f", file] if file != os.environ.get("BECBO_FILE", FILE) else []
+    """The options that the next command needs too; a password is left to whoever types it."""
+    from becbo.optuna.storage import without_password
+
+    words = ["-f", without_password(file)] if file != os.environ.get("BECBO_FILE", FILE) else []
     words += ["-c", campaign] if campaign is not None else []
     return "".join(f" {shlex.quote(word)}" for word in words)
 

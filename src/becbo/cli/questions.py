@@ -22,6 +22,7 @@ from becbo.campaign.description import (
 from becbo.campaign.store import campaign_names
 from becbo.cli.display import overview
 from becbo.errors import InvalidInput
+from becbo.optuna.storage import without_password
 from becbo.tables.parsing import parse_number
 
 T = TypeVar("T")
@@ -115,7 +116,8 @@ class _Prompt:
 def _new_name(text: str, file: str) -> str:
     check_name("name", text)
     if text in campaign_names(file):
-        raise InvalidInput(f"{file} has a campaign {text!r} already; choose another name")
+        shown = without_password(file)
+        raise InvalidInput(f"{shown} has a campaign {text!r} already; choose another name")
     if (path := yaml_path(text, file)).exists():
         raise InvalidInput(
             f"{path} exists already; choose another name, or leave with Ctrl-C and run "

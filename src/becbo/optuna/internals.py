@@ -10,7 +10,8 @@ from typing import Any
 
 import optuna
 from optuna.samplers._base import _process_constraints_after_trial
-from optuna.storages import BaseStorage
+from optuna.storages import BaseStorage, RDBStorage
+from optuna.storages._cached_storage import _CachedStorage
 from optuna.storages._heartbeat import BaseHeartbeat, is_heartbeat_enabled
 from optuna.trial import FrozenTrial, TrialState
 
@@ -18,6 +19,13 @@ from optuna.trial import FrozenTrial, TrialState
 def storage_of(study: optuna.Study) -> BaseStorage:
     """The storage of a study."""
     return study._storage
+
+
+def close_connections(storage: BaseStorage) -> None:
+    """Closes the connections to a database; the next use opens new ones."""
+    backend = storage._backend if isinstance(storage, _CachedStorage) else storage
+    if isinstance(backend, RDBStorage):
+        backend.engine.dispose()
 
 
 def whole_study(study: optuna.Study) -> optuna.Study:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import sqlite3
 import time
 import warnings
@@ -47,10 +48,17 @@ SERVERS = {
 # What a storage raises when its file or server does not answer any more.
 BREAKAGE = (StorageInternalError, SQLAlchemyError)
 
+# What the value of an option in a URL is called if it is a secret.
+_SECRET = re.compile("password|passwd|pwd|secret|token", re.IGNORECASE)
+
 # A write waits so long, in seconds, for the writes of other processes.
 _PATIENCE = 60
 # How often to try when other processes create the tables of a new database at the same moment.
 _ATTEMPTS = 10
+
+
+class StorageUnavailable(InvalidInput):
+    """The file or server that keeps a study does not answer, now or at all."""
 
 
 def open_storage(where: str | Path, *, heartbeat: int | None = HEARTBEAT) -> BaseStorage:
@@ -72,8 +80,8 @@ def open_storage(where: str | Path, *, heartbeat: int | None = HEARTBEAT) -> Bas
         A storage for `optuna.create_study` and `optuna.load_study`.
 
     Raises:
-        InvalidInput: the place cannot be a storage, does not answer, or has a driver that is not
-            installed.
+        InvalidInput: the place cannot be a storage, or has a driver that is not installed.
+        StorageUnavailable: the place does not answer.
     """
     _check_heartbeat(heartbeat)
     place = _locate(where)
@@ -150,13 +158,12 @@ def _locate(where: str | Path) -> URL | Path:
     text = str(where)
     if "://" not in text:
         return _file(Path(text).expanduser())
-    try:
-        url = make_url(text)
-    except (ArgumentError, ValueError) as error:
+    url = _parsed(text)
+    if url is None:
         raise InvalidInput(
             "the storage URL cannot be read; write it as postgresql://user:password@host/name, "
             "with %40 for an @ in the password"
-        ) from error
+        )
     dialect = url.get_backend_name()
     if dialect == "sqlite":
         return _file(Path(url.database or ""))
@@ -179,8 +186,34 @@ def _file(path: Path) -> Path:
     return path
 
 
+def without_password(where: str | Path) -> str:
+    """The place of a storage as it may be shown to users and written to logs.
+
+    Args:
+        where: as for `open_storage`.
+
+    Returns:
+        The place, with `***` or `hidden` for every password in a URL.
+    """
+    text = str(where)
+    if "://" not in text:
+        return text
+    url = _parsed(text)
+    return f"{text.partition('://')[0]}://***" if url is None else _shown(url)
+
+
+def _parsed(text: str) -> URL | None:
+    """The URL; None if it cannot be read, or has an @ in its password, which ends up elsewhere."""
+    try:
+        url = make_url(text)
+    except (ArgumentError, ValueError):
+        return None
+    return None if "@" in (url.host or "") + (url.database or "") else url
+
+
 def _shown(url: URL) -> str:
-    return url.render_as_string(hide_password=True)
+    secret = {key: "hidden" for key in url.query if _SECRET.search(key)}
+    return url.update_query_dict(secret).render_as_string(hide_password=True)
 
 
 def _open_database(
@@ -195,7 +228,8 @@ def _open_database(
             raise InvalidInput(f"{_shown(url)}: {error}") from error
         except BREAKAGE as error:
             if attempt == _ATTEMPTS or not _is_made_by_others(error):
-                raise InvalidInput(f"cannot open {_shown(url)}: {last_words(error)}") from error
+                words = f"cannot open {_shown(url)}: {last_words(error)}"
+                raise StorageUnavailable(words) from error
             time.sleep(random.uniform(0.05, 0.2))
     raise AssertionError("the last attempt returns or raises")
 

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 
 from becbo.campaign.errors import Conflict, NotFound
 from becbo.errors import BecboError
-from becbo.optuna.storage import BREAKAGE, last_words
+from becbo.optuna.storage import BREAKAGE, StorageUnavailable, last_words
 from becbo.tables.reading import BadTable
 from becbo.web.context import ServerContext
 from becbo.web.jobs import Busy, Jobs, WorkFailed
@@ -29,6 +29,11 @@ from becbo.web.schemas import RunResponse
 from becbo.web.security import Access, SecurityMiddleware
 
 _logger = logging.getLogger(__name__)
+
+_NO_STORAGE = (
+    "The database does not answer; try again in a moment. No entry was written in part. "
+    "The server's log says what is wrong."
+)
 
 
 def make_app(
@@ -53,6 +58,7 @@ def make_app(
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
         await run_in_threadpool(context.jobs.close)
+        await run_in_threadpool(context.registry.close)
 
     app = FastAPI(
         title="becbo",
@@ -116,7 +122,7 @@ def _answer_errors(app: FastAPI, renderer: PageRenderer) -> None:
 
     def storage_failed(request: Request, error: Exception) -> Response:
         _logger.error("the storage does not answer: %s", last_words(error))
-        return renderer.problem(request, 503, f"The storage does not answer: {last_words(error)}")
+        return renderer.problem(request, 503, _NO_STORAGE, {"Retry-After": "10"})
 
     def unexpected(request: Request, error: Exception) -> Response:
         return renderer.problem(request, 500)
@@ -124,7 +130,7 @@ def _answer_errors(app: FastAPI, renderer: PageRenderer) -> None:
     app.exception_handler(BecboError)(expected)
     app.exception_handler(HTTPException)(http)
     app.exception_handler(RequestValidationError)(invalid_request)
-    for kind in BREAKAGE:
+    for kind in (*BREAKAGE, StorageUnavailable):
         app.exception_handler(kind)(storage_failed)
     app.exception_handler(Exception)(unexpected)
 

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import string
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from optuna.storages import BaseStorage
 
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import Description
 from becbo.campaign.errors import NotFound
-from becbo.campaign.store import campaign_names
+from becbo.campaign.store import checked_description, create_study, load_study, names_in
+from becbo.optuna.internals import close_connections
+from becbo.optuna.storage import open_storage
 
 _PLAIN = frozenset(string.ascii_letters + string.digits + "_-")
 
@@ -32,32 +37,44 @@ class CampaignRegistry:
     """The campaigns of one storage.
 
     A request names a campaign, and the name is looked up among those that exist: nothing that
-    comes from a request is ever opened as a file.
+    comes from a request is ever opened as a file. All requests share the connections to the
+    storage.
     """
 
     def __init__(self, where: str | Path) -> None:
         self.where = where
         self._open: dict[str, Campaign] = {}  # by id
 
+    @cached_property
+    def _opened_storage(self) -> BaseStorage:
+        return open_storage(self.where, heartbeat=None)
+
     def all(self) -> list[Campaign]:
         """All campaigns, sorted by name."""
-        return [self._opened(name) for name in campaign_names(self.where)]
+        return [self._opened(name) for name in names_in(self._opened_storage)]
 
     def find(self, campaign_id: str) -> Campaign:
         """The campaign with that identifier, or NotFound."""
         if campaign_id in self._open:
             return self._open[campaign_id]
-        for name in campaign_names(self.where):
+        for name in names_in(self._opened_storage):
             if id_of(name) == campaign_id:
                 return self._opened(name)
         raise NotFound(f"there is no campaign {campaign_id!r} here")
 
     def create(self, description: Description | Mapping[str, Any]) -> Campaign:
         """Creates a campaign."""
-        return Campaign.create(description, self.where)
+        checked = checked_description(description)
+        return Campaign(self.where, create_study(checked, self.where, self._opened_storage))
+
+    def close(self) -> None:
+        """Closes the connections to the storage."""
+        if "_opened_storage" in vars(self):
+            close_connections(self._opened_storage)
 
     def _opened(self, name: str) -> Campaign:
         campaign = self._open.get(id_of(name))
         if campaign is None:
-            campaign = self._open[id_of(name)] = Campaign.open(self.where, name)
+            campaign = Campaign(self.where, load_study(self._opened_storage, name))
+            self._open[id_of(name)] = campaign
         return campaign

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from pathlib import PurePath
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from becbo.campaign.description import describe
 from becbo.errors import BecboError
+from becbo.optuna.storage import StorageUnavailable, without_password
 from becbo.web import forms
 from becbo.web.context import ContextDep
 from becbo.web.render import PageRenderer
@@ -54,7 +55,7 @@ async def logout(request: Request, context: ContextDep, form: FormDep) -> Respon
 def home(request: Request, context: ContextDep, render: RendererDep) -> Response:
     """Lists all campaigns."""
     shown = [(campaign, campaign.status) for campaign in context.registry.all()]
-    where = Path(str(context.registry.where)).name
+    where = PurePath(without_password(context.registry.where)).name
     return render(request, "home.html", campaigns=shown, where=where)
 
 
@@ -71,6 +72,8 @@ def create(request: Request, context: ContextDep, render: RendererDep, form: For
     """Creates the campaign of the form."""
     try:
         created = context.registry.create(forms.description_of(form.fields))
+    except StorageUnavailable:
+        raise  # not the fault of what was entered
     except BecboError as error:
         rows = forms.row_numbers(form.fields) or range(ROWS)
         return _new_page(request, render, str(error), form.fields, rows)
@@ -85,6 +88,8 @@ def create_from_file(
     try:
         content = forms.parsed_description(form.upload, form.fields.get("yaml", ""))
         created = context.registry.create(describe(content))
+    except StorageUnavailable:
+        raise  # not the fault of what was entered
     except BecboError as error:
         return _new_page(request, render, str(error), form.fields)
     return redirect(campaign_path(created))
