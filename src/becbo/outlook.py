@@ -122,6 +122,9 @@ class Stop:
             ) from None
 
 
+_USUAL = Stop()
+
+
 @dataclass(frozen=True)
 class Outlook:
     """What more experiments may bring.
@@ -180,7 +183,7 @@ class Outlook:
         """The gain that a rule asks for."""
         return _SMALL * self.spread if rule.margin is None else float(rule.margin)
 
-    def advice(self, rule: Stop = Stop()) -> Advice:
+    def advice(self, rule: Stop = _USUAL) -> Advice:
         """Whether to go on, by a rule."""
         if self.n_done < rule.at_least:
             return Advice.GO_ON
@@ -188,7 +191,7 @@ class Outlook:
             return Advice.GO_ON
         return Advice.STOP if self.confirmed else Advice.CONFIRM
 
-    def sentence(self, rule: Stop = Stop()) -> str:
+    def sentence(self, rule: Stop = _USUAL) -> str:
         """The advice and its reason in one sentence."""
         advice, k = self.advice(rule), rule.within
         if self.best is None:
@@ -206,7 +209,7 @@ class Outlook:
             return f"Go on: {self.n_done} experiments are too few to stop ({rule.at_least})."
         return f"Go on: {hope} of {better}."
 
-    def to_dict(self, rule: Stop = Stop()) -> dict[str, Any]:
+    def to_dict(self, rule: Stop = _USUAL) -> dict[str, Any]:
         """Plain data for JSON: the forecasts and the advice of a rule."""
         margin = self.margin(rule)
         return {
