@@ -36,6 +36,7 @@ _parameters = st.tuples(ranges(), texts, texts).map(
 _settings = {
     "budget": st.integers(1, 99),
     "risk": st.floats(0.01, 0.5),
+    "failures": st.fixed_dictionaries({}, optional={"chance": st.floats(0, 0.5)}),
     "noisy": st.booleans(),
     "n_initial": st.integers(1, 20),
     "seed": st.integers(0, 2**32),

@@ -20,6 +20,7 @@ TABLE: dict[str, set[str]] = {
         "becbo.campaign.campaign",
         "becbo.errors",
         "becbo.outlook",
+        "becbo.failures",
         "becbo.outputs",
         "becbo.settings",
         "becbo.space",
@@ -35,10 +36,17 @@ TABLE: dict[str, set[str]] = {
     "becbo.arrays": {"numpy"},
     "becbo.checks": {"numpy", "becbo.errors"},
     "becbo.outputs": {"becbo.errors", "becbo.checks"},
+    "becbo.failures": {"becbo.errors"},
     "becbo.reasons": {"becbo.errors"},
     "becbo.trial": {"becbo.errors", "becbo.reasons"},
     # A method may be a proposer of the user's own: for the type checker alone.
-    "becbo.settings": {"numpy", "becbo.errors", "becbo.checks", "becbo.proposers.base"},
+    "becbo.settings": {
+        "numpy",
+        "becbo.errors",
+        "becbo.checks",
+        "becbo.failures",
+        "becbo.proposers.base",
+    },
     "becbo.space": {"becbo.arrays", "numpy", "becbo.errors"},
     "becbo.data": {
         "becbo.arrays",
@@ -89,6 +97,7 @@ TABLE: dict[str, set[str]] = {
         "numpy",
         "scipy",
         "becbo.errors",
+        "becbo.failures",
         "becbo.space",
         "becbo.outputs",
         "becbo.trial",
@@ -104,6 +113,7 @@ TABLE: dict[str, set[str]] = {
     },
     "becbo.methods": {
         "becbo.errors",
+        "becbo.failures",
         "becbo.outputs",
         "becbo.settings",
         "becbo.surrogates",
@@ -158,6 +168,7 @@ TABLE: dict[str, set[str]] = {
     "becbo.loop": {
         "becbo.outlook",
         "becbo.errors",
+        "becbo.failures",
         "becbo.checks",
         "becbo.outputs",
         "becbo.reasons",
@@ -434,6 +445,7 @@ TABLE: dict[str, set[str]] = {
         "rich",
         "typer",
         "becbo.errors",
+        "becbo.failures",
         "becbo.optuna",
         "becbo.trial",
         "becbo.cli.common",

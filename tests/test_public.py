@@ -17,6 +17,7 @@ NAMES = {
     "Campaign",
     "Categorical",
     "Estimate",
+    "Failures",
     "Infeasible",
     "Integer",
     "InvalidInput",

@@ -10,6 +10,7 @@ from becbo.extras import needed_extras
 if TYPE_CHECKING:
     from becbo.campaign.campaign import Campaign
     from becbo.errors import BecboError, Infeasible, InvalidInput
+    from becbo.failures import Failures
     from becbo.loop import MinimizeResult, minimize
     from becbo.methods import METHODS
     from becbo.optimizer import Optimizer
@@ -26,6 +27,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "becbo.campaign.campaign": ("Campaign",),
     "becbo.errors": ("BecboError", "Infeasible", "InvalidInput"),
+    "becbo.failures": ("Failures",),
     "becbo.loop": ("MinimizeResult", "minimize"),
     "becbo.methods": ("METHODS",),
     "becbo.optimizer": ("Optimizer",),
@@ -43,6 +45,7 @@ __all__ = [
     "Campaign",
     "Categorical",
     "Estimate",
+    "Failures",
     "Forecast",
     "Infeasible",
     "Integer",

@@ -13,6 +13,7 @@ from typing import Any
 from becbo.checks import number_in, whole_number
 from becbo.errors import Infeasible, InvalidInput
 from becbo.extras import needed_extras
+from becbo.failures import CERTAIN
 from becbo.methods import build
 from becbo.optimizer import Optimizer
 from becbo.outlook import Advice, Stop
@@ -97,7 +98,7 @@ def minimize(
         trials: a history to continue from; it counts towards the budget.
         stop: True ends the run when the outlook advises it; a number is the gain that is worth
             going on for; a `Stop` says it in full.
-        **settings: method, seed, n_initial, noisy, risk: see `Settings`.
+        **settings: method, seed, n_initial, noisy, risk, failures: see `Settings`.
 
     Returns:
         The best trial, or the front, and all trials.
@@ -109,7 +110,7 @@ def minimize(
     _check_calls(fun, catch, callbacks)
     checked = Settings(**settings)
     planned = build(checked, Outputs.of(outputs), budget)
-    told = {**vars(checked), "method": planned, "risk": None}
+    told = {**vars(checked), "method": planned, "risk": None, "failures": CERTAIN}
     optimizer = Optimizer(space, outputs, trials=trials, **told)
     if stop is not False:
         callbacks = [*callbacks, StopWhen(Stop.of(stop))]

@@ -15,6 +15,7 @@ from becbo.band import (
     OptimisticLatent,
 )
 from becbo.errors import InvalidInput
+from becbo.failures import CERTAIN
 from becbo.improvement import OverTheBest, OverTheFront
 from becbo.models.feasibility import Networks, OneGP, PerConstraint
 from becbo.outputs import Outputs
@@ -274,6 +275,13 @@ def build(
 
 
 def _limited(proposer: Proposer, settings: Settings) -> Proposer:
+    told = proposer.expecting(settings.failures)
+    if told is None:
+        raise InvalidInput(
+            f"method {settings.method!r} takes every failure for the design's; use 'edge', or "
+            "leave failures out"
+        )
+    proposer = told
     if settings.risk is None:
         return proposer
     limited = proposer.limited_to(settings.risk)
@@ -290,6 +298,11 @@ def _own(settings: Settings) -> Proposer:
     if settings.risk is not None:
         raise InvalidInput(
             f"risk {settings.risk!r} goes with the name of a method; build the proposer with it"
+        )
+    if settings.failures != CERTAIN:
+        raise InvalidInput(
+            f"failures {settings.failures!r} go with the name of a method; build the proposer with "
+            "them"
         )
     return settings.method
 

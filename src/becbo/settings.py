@@ -11,6 +11,7 @@ import numpy as np
 
 from becbo.checks import whole_number
 from becbo.errors import InvalidInput
+from becbo.failures import CERTAIN, Failures
 
 if TYPE_CHECKING:
     from becbo.proposers.base import Proposer
@@ -32,6 +33,8 @@ class Settings:
             been told already.
         risk: the largest chance of failure that a proposal may have, as far as the models know,
             between 0 and 1. None leaves it to the method, which for `edge` means about one half.
+        failures: how often a good design fails by bad luck: `Failures`, or a mapping with its
+            arguments.
 
     Raises:
         InvalidInput: if a setting cannot be used.
@@ -42,6 +45,7 @@ class Settings:
     n_initial: int = 10
     noisy: bool = False
     risk: float | None = None
+    failures: Failures = CERTAIN
 
     def __post_init__(self) -> None:
         seed = secrets.randbits(32) if self.seed is None else self.seed
@@ -50,6 +54,7 @@ class Settings:
         object.__setattr__(self, "n_initial", n_initial)
         if not isinstance(self.noisy, bool | np.bool_):
             raise InvalidInput(f"noisy {self.noisy!r} must be True or False")
+        object.__setattr__(self, "failures", Failures.of(self.failures))
         risk = self.risk
         if risk is not None and (
             isinstance(risk, bool) or not isinstance(risk, Real) or not 0 < risk < 1

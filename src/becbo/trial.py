@@ -110,13 +110,16 @@ class Prediction:
 
     Attributes:
         outputs: an estimate for every output that was measured at least once, by name.
-        p_feasible: the chance that the design works and keeps every limit.
+        p_feasible: the chance that an experiment works and keeps every limit.
         band: the one-sigma range around `p_feasible`.
+        bad_luck: the chance that a design which works fails all the same, which `p_feasible`
+            includes: the design is feasible with a chance of p_feasible / (1 - bad_luck).
     """
 
     outputs: Mapping[str, Estimate]
     p_feasible: float
     band: tuple[float, float]
+    bad_luck: float = 0.0
 
     @property
     def mean(self) -> float | None:
@@ -138,7 +141,8 @@ class Prediction:
     def from_dict(cls, data: Mapping[str, Any]) -> Prediction:
         """The prediction that `to_dict` described."""
         outputs = {name: Estimate(**estimate) for name, estimate in data["outputs"].items()}
-        return cls(outputs, data["p_feasible"], tuple(data["band"]))
+        luck = data.get("bad_luck", 0.0)  # proposals stored by earlier versions have none
+        return cls(outputs, data["p_feasible"], tuple(data["band"]), luck)
 
 
 @dataclass(frozen=True)

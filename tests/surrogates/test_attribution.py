@@ -38,26 +38,29 @@ def covariances(X, scales, settings=SETTINGS):
     return np.array([prior_covariance(t, X, settings.kernel, settings.bias)[0] for t in thetas])
 
 
-def test_the_slope_of_flat_limits_is_the_derivative_of_their_loss():
+@pytest.mark.parametrize("lapse", [0.0, 0.2])
+def test_the_slope_of_flat_limits_is_the_derivative_of_their_loss(lapse):
     feasible = np.array([True, False, False])
     margins = np.random.default_rng(0).normal(0, 3, (2, 4, 3))
-    slope = attribution._slope(margins, feasible)
+    slope = attribution._slope(margins, feasible, lapse)
     for start in range(2):
         flat = margins[start].ravel()
         numeric = numeric_gradient(
-            lambda m: attribution._loss(m.reshape(1, 4, 3), feasible)[0], flat, h=1e-6
+            lambda m: attribution._loss(m.reshape(1, 4, 3), feasible, lapse)[0], flat, h=1e-6
         )
         np.testing.assert_allclose(slope[start].ravel(), numeric, rtol=1e-5, atol=1e-8)
 
 
 @pytest.mark.parametrize("z", [-3.0, -0.5, 0.4])
 @pytest.mark.parametrize("other", [-1.0, 0.5, 3.0])
-def test_a_shared_site_has_the_moments_of_the_factor(z, other):
+@pytest.mark.parametrize("lapse", [0.0, 0.15])
+def test_a_shared_site_has_the_moments_of_the_factor(z, other, lapse):
     """One failure, two limits: the site of the first against integrals of 1 - P Phi(g)."""
     variance = np.array([[4.0], [9.0]])
     mean = np.array([[z], [other]]) * np.sqrt(1 + variance)
-    sites = attribution.shared_sites(np.array([False]), mean, variance, np.zeros((2, 1, 2)), None)
-    held = norm.cdf(other)
+    nothing = np.zeros((2, 1, 2))
+    sites = attribution.shared_sites(np.array([False]), mean, variance, nothing, None, lapse)
+    held = (1 - lapse) * norm.cdf(other)
 
     def factor(g, power):
         return g**power * (1 - held * norm.cdf(g)) * norm.pdf(g, mean[0, 0], 2.0)

@@ -1,3 +1,4 @@
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy.special import ndtr
 from scipy.stats import multivariate_normal, norm
 
 from becbo.surrogates import gp_classifier
+from becbo.surrogates.base import log_lapsed
 from becbo.surrogates.gp_classifier import (
     Evidence,
     GPClassifier,
@@ -54,7 +56,7 @@ def model_at(theta, X, feasible, settings_=SHARP):
 
 
 def evidence_at(theta, X, feasible, settings_=SHARP):
-    return Evidence(X, signs(feasible), settings_, np.zeros((len(X), 2)))(theta)
+    return Evidence(X, signs(feasible), settings_, np.zeros((len(X), 2)), settings_.lapse)(theta)
 
 
 def probability(model, X):
@@ -471,3 +473,93 @@ def test_the_fit_is_deterministic() -> None:
     fits = [SHARP.fit(X, feasible) for _ in range(2)]
     np.testing.assert_array_equal(fits[0].theta, fits[1].theta)
     np.testing.assert_array_equal(fits[0].sites, fits[1].sites)
+
+
+# -- failures by chance ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lapse", [0.0, 0.02, 0.25, 0.9])
+def test_the_likelihood_with_lapses_has_the_right_slope(lapse) -> None:
+    z = np.array([-40.0, -6.0, -1.0, 0.0, 2.0, 9.0])
+    log_p, slope = log_lapsed(z, lapse)
+    exact = np.log(lapse + (1 - lapse) * ndtr(z[1:]))
+    np.testing.assert_allclose(log_p[1:], exact, rtol=1e-12, atol=1e-15)
+    numeric = (log_lapsed(z + 1e-6, lapse)[0] - log_lapsed(z - 1e-6, lapse)[0]) / 2e-6
+    np.testing.assert_allclose(slope, numeric, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("lapse", [0.02, 0.25])
+@pytest.mark.parametrize("mean", [-3.0, 0.0, 2.0, 12.0])
+def test_a_failure_that_may_be_luck_has_the_moments_of_its_factor(lapse, mean) -> None:
+    """One failure against integrals of 1 - (1 - e) Phi(g) over a normal prior."""
+    std = 2.0
+
+    def factor(g, power):
+        return g**power * (1 - (1 - lapse) * norm.cdf(g)) * norm.pdf(g, mean, std)
+
+    mass, first, second = (
+        quad(factor, mean - 30, mean + 30, args=(i,), points=[0.0, mean])[0] for i in range(3)
+    )
+    exact_mean, exact_var = first / mass, second / mass - (first / mass) ** 2
+    moments = np.array([mean]), np.array([std**2])
+    (site,), log_z = tilted_sites(np.array([-1.0]), *moments, np.zeros((1, 2)), np.eye(1), lapse)
+    precision = 1 / std**2 + site[0]
+    assert (mean / std**2 + site[1]) / precision == pytest.approx(exact_mean, abs=1e-6)
+    # A factor that widens the distribution would need a negative precision; it gets none.
+    assert 1 / precision == pytest.approx(min(exact_var, std**2), rel=1e-6)
+    assert log_z == pytest.approx(np.log(mass), abs=1e-8)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e8])
+def test_lapses_against_all_explanations(scale) -> None:
+    """A failure is a law or luck: the posterior is a mixture over which failures were luck."""
+    X, feasible = disc(5, 1, seed=2)
+    P, settings_ = np.linspace(0, 1, 9)[:, None], replace(SHARP, lapse=0.2)
+    theta = np.log([0.4, scale])
+
+    def likelihood(designs, labels):
+        return orthant(prior_covariance(theta, designs, matern52, settings_.bias)[0], labels)
+
+    failures = np.flatnonzero(~feasible)
+    total, works = 0.0, np.zeros(len(P))
+    for lucky in itertools.product([False, True], repeat=len(failures)):
+        weight = np.prod([0.2 if was_luck else 0.8 for was_luck in lucky])
+        kept = np.setdiff1d(np.arange(len(X)), failures[list(lucky)])
+        labels = signs(feasible)[kept]
+        total += weight * likelihood(X[kept], labels)
+        works += [
+            weight * likelihood(np.vstack([X[kept], point]), np.append(labels, 1.0)) for point in P
+        ]
+    K = prior_covariance(theta, X, matern52, settings_.bias)[0]
+    sites = expectation_propagation(K, signs(feasible), np.zeros((len(X), 2)), 0.2)
+    ours = probability(condition(theta, X, sites, K, settings_), P)
+    np.testing.assert_allclose(ours, works / total, atol=SLACK[scale][1] + 0.06)
+
+
+def test_the_gradient_of_the_evidence_with_lapses(converged) -> None:
+    """Where every site has a precision; sites without one are not at a stationary point."""
+    X, feasible = disc(14, 2)
+    settings_ = replace(MILD, lapse=0.01)
+    theta = log_theta(2, 1.0)
+    value, gradient = evidence_at(theta, X, feasible, settings_)
+    numeric = numeric_gradient(lambda t: evidence_at(t, X, feasible, settings_)[0], theta, h=1e-4)
+    np.testing.assert_allclose(gradient, numeric, rtol=2e-3, atol=1e-4)
+    assert np.isfinite(value)
+
+
+def test_one_unlucky_failure_among_successes_changes_little() -> None:
+    grid = np.linspace(0, 1, 11)[:, None]
+    feasible = np.ones(11, dtype=bool)
+    feasible[5] = False
+    neighbour = np.array([[0.53]])
+    sure = probability(SHARP.fit(grid, feasible), neighbour)
+    forgiving = probability(replace(SHARP, lapse=0.1).fit(grid, feasible), neighbour)
+    assert sure < 0.6 and forgiving > 0.9
+
+
+def test_a_success_proves_and_failures_suggest() -> None:
+    """A design that failed three times and worked once works; one that failed four times not."""
+    X = np.repeat([[0.2], [0.8]], 4, axis=0)
+    feasible = np.array([False, False, True, False] + [False] * 4)
+    proven, refuted = probability(replace(SHARP, lapse=0.2).fit(X, feasible), X[[0, 4]])
+    assert proven > 0.85 and refuted < 0.15

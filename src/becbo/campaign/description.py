@@ -47,7 +47,7 @@ RESERVED_COLUMNS = (
 
 _DEFAULTS = Settings(seed=0)
 _OBJECTIVE = {"name": "value", "unit": "", "direction": "minimize", "note": ""}
-_SETTINGS = ("method", "risk", "noisy", "n_initial", "seed")
+_SETTINGS = ("method", "risk", "failures", "noisy", "n_initial", "seed")
 _KEYS = ("name", "objective", "parameters", "constraints", "budget", *_SETTINGS, "note")
 _NUMBER_KEYS = ("low", "high", "log", "step", "integer", "unit", "note")
 _CHOICE_KEYS = ("choices", "unit", "note")
@@ -187,6 +187,7 @@ class Description:
             "constraints": list(self.constraints),
             "budget": self.budget,
             **_different(vars(self.settings), vars(_DEFAULTS)),
+            "failures": self.settings.failures.to_dict(),
             "note": self.note,
         }
         return {key: value for key, value in written.items() if value not in ({}, [], None, "")}

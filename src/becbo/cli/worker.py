@@ -18,6 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from becbo.cli.common import split_names
 from becbo.errors import InvalidInput
+from becbo.failures import Failures
 
 if TYPE_CHECKING:
     import optuna
@@ -67,6 +68,9 @@ def worker(
         float | None,
         typer.Option(help="Largest chance of failure of a proposal. Without it: about one half."),
     ] = None,
+    chance: Annotated[
+        float, typer.Option(help="How often a design that works fails by bad luck, such as 0.1.")
+    ] = 0.0,
     pruned: Annotated[
         str,
         typer.Option(help="What a pruned trial counts as: value (reported last), failed, ignore."),
@@ -102,7 +106,10 @@ def worker(
     from becbo.optuna.worker import Worker
 
     counts_as = cast("Pruned", pruned)
-    sampler = BECBOSampler(seed=seed, method=method, noisy=noisy, risk=risk, pruned=counts_as)
+    failures = Failures(chance)
+    sampler = BECBOSampler(
+        seed=seed, method=method, noisy=noisy, risk=risk, failures=failures, pruned=counts_as
+    )
     optuna.logging.set_verbosity(optuna.logging.ERROR)  # it would repeat every failed trial
     console = Console()
     with _reporting_breakage(), _Stop() as stop:

@@ -52,13 +52,15 @@ class Models:
         )
 
     def chance(self, X: Array) -> Array:  # (m, d) -> (m,)
-        """The chance to be feasible."""
-        return ndtr(self.feasibility.score(X)[0])  # type: ignore[no-any-return]
+        """The chance that an experiment works and keeps every limit, bad luck included."""
+        return (1.0 - self.feasibility.lapse) * ndtr(self.feasibility.score(X)[0])  # type: ignore[no-any-return]
 
     def describe(self, X: Array) -> list[Prediction]:  # (m, d)
         """What the models say of each point, in the user's units."""
         chances = self.chance(X).tolist()
-        bands = zip(*(end.tolist() for end in self.feasibility.interval(X)), strict=True)
+        lapse = self.feasibility.lapse
+        ends = ((1.0 - lapse) * end for end in self.feasibility.interval(X))
+        bands = zip(*(end.tolist() for end in ends), strict=True)
         columns = {}
         for output in self.outputs:
             if output.name in self.predictors:
@@ -66,6 +68,6 @@ class Models:
                 estimates = zip(mean.tolist(), std.tolist(), strict=True)
                 columns[output.name] = [Estimate(output.restore(m), s) for m, s in estimates]
         return [
-            Prediction({name: column[i] for name, column in columns.items()}, chance, band)
+            Prediction({name: column[i] for name, column in columns.items()}, chance, band, lapse)
             for i, (chance, band) in enumerate(zip(chances, bands, strict=True))
         ]

@@ -28,6 +28,13 @@ class Classifier(Protocol):
         """The settings for a search that promises to limit its risk."""
         ...
 
+    def expecting(self, chance: float) -> Classifier | None:
+        """The settings for failures by chance at a rate.
+
+        None if the model takes every failure for the design's.
+        """
+        ...
+
 
 @dataclass(frozen=True)
 class OneGP:
@@ -45,6 +52,10 @@ class OneGP:
         """The same: its chances are believed."""
         return self
 
+    def expecting(self, chance: float) -> None:
+        """Not possible: published methods with one classifier take failures for facts."""
+        del chance
+
 
 @dataclass(frozen=True)
 class Networks:
@@ -59,6 +70,10 @@ class Networks:
     def cautious(self) -> Networks:
         """The same: its chances are believed."""
         return self
+
+    def expecting(self, chance: float) -> None:
+        """Not possible: networks are trained on labels that are certain."""
+        del chance
 
 
 @dataclass(frozen=True)
@@ -77,10 +92,12 @@ class PerConstraint:
     max_inputs: int = 9
     max_points: int = 100
     doubt: float = 0.674  # in a score: 75 % is taken as 50 % where failures are attributed
+    chance: float = 0.0  # that a feasible design fails all the same
 
     def fit(self, data: Dataset, rng: np.random.Generator) -> GPClassifierModel | Product:
         """The product of the constraints of a history, or the classifier of all failures."""
-        single = self.single.fit(data, rng)
+        settings = replace(self.single.settings, lapse=self.chance)
+        single = replace(self.single, settings=settings).fit(data, rng)
         rows = data.worked | data.unexplained
         X, worked, causes = data.X[rows], data.worked[rows], data.causes
         kinds, complete = causes.kinds[rows], causes.complete[rows]
@@ -92,10 +109,15 @@ class PerConstraint:
         is_moderate = self.min_inputs <= d <= self.max_inputs and n <= self.max_points
         if not is_moderate or worked.all() or not worked.any():
             return single
-        found = fit_attributed(single, self.attributed, X, worked) or single
+        attributed = replace(self.attributed, lapse=self.chance)
+        found = fit_attributed(single, attributed, X, worked) or single
         # Also while only one constraint has been seen, because there may be others.
         return replace(found, doubt=self.doubt)
 
     def cautious(self) -> PerConstraint:
         """Without attribution, which is too sure of itself for a promise; reasons count."""
         return replace(self, max_points=0)
+
+    def expecting(self, chance: float) -> PerConstraint:
+        """With failures by chance at a rate."""
+        return replace(self, chance=chance)

@@ -12,6 +12,7 @@ import numpy as np
 
 from becbo.arrays import Array
 from becbo.data import Dataset
+from becbo.failures import CERTAIN, Failures
 from becbo.models.base import Models
 from becbo.models.values import doubted, fit_limit, fit_value, threshold
 from becbo.outputs import Outputs
@@ -68,6 +69,10 @@ class Proposer(ABC):
         """The method with a largest chance of failure per proposal; None if it has no such way."""
         del risk
         return None
+
+    def expecting(self, failures: Failures) -> Proposer | None:
+        """The method told what is known about failures; None if it cannot take it into account."""
+        return self if failures == CERTAIN else None
 
     def planned(self, n_initial: int, budget: int | None) -> Proposer:
         """The method told the size of the initial design and, if known, of the whole run."""

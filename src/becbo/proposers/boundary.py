@@ -18,6 +18,7 @@ from becbo.acquisition import Acquisition, LogFeasibility, Weighted
 from becbo.arrays import Array
 from becbo.band import Band, BandRule, MinimumProbability
 from becbo.data import Dataset
+from becbo.failures import CERTAIN, Failures
 from becbo.improvement import Improvement
 from becbo.models.base import Models
 from becbo.models.feasibility import Classifier
@@ -54,6 +55,13 @@ class Boundary(Proposer):
         """The method with the band C(x) >= 1 - risk."""
         band = MinimumProbability(1 - float(risk))
         return replace(self, band=band, classifier=self.classifier.cautious())
+
+    def expecting(self, failures: Failures) -> Boundary | None:
+        """The method with failures by chance, if its classifier knows them."""
+        classifier = self.classifier.expecting(failures.chance)
+        if classifier is None:
+            return self if failures == CERTAIN else None
+        return replace(self, classifier=classifier)
 
     def fit_failures(self, data: Dataset, rng: np.random.Generator) -> FeasibilityModel:
         """What the classifier makes of a history."""

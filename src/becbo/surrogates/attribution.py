@@ -22,6 +22,7 @@ from becbo.surrogates.gp_classifier import (
     GPClassifierModel,
     condition,
     evidence_gradient,
+    merge_runs,
     prior_covariance,
     site_posterior,
 )
@@ -42,25 +43,27 @@ _MIN_VARIANCE = 1e-12
 
 def attribute_failures(settings: GPClassifier, X: Array, feasible: Mask) -> list[GPClassifierModel]:
     """A classifier for each limit that may explain failures; X (n, d), feasible (n,)."""
-    kinds = linear_constraints(X, feasible)
+    X, feasible, lapse = merge_runs(X, feasible, settings.lapse)
+    kinds = linear_constraints(X, feasible, lapse)
     ranges = settings.ranges(X.shape[1])
     thetas = np.tile(typical_theta(ranges), (kinds.shape[1], 1))
     nothing = np.zeros((len(thetas), len(X), 2))
     K = _covariances(settings, thetas, X)
-    sites = joint_ep(K, feasible, joint_ep(K, feasible, nothing, kinds.T))
+    blamed = joint_ep(K, feasible, nothing, kinds.T, lapse)
+    sites = joint_ep(K, feasible, blamed, lapse=lapse)
     losses = [partial(_loss_of_limit, settings, X, limit) for limit in sites]
     limits = zip(losses, thetas, strict=True)
     thetas = np.array([map_estimate(loss, ranges, t, _N_ITERATIONS) for loss, t in limits])
     K = _covariances(settings, thetas, X)
-    learned = zip(thetas, joint_ep(K, feasible, sites), K, strict=True)
+    learned = zip(thetas, joint_ep(K, feasible, sites, lapse=lapse), K, strict=True)
     return [condition(theta, X, limit, prior, settings) for theta, limit, prior in learned]
 
 
-def linear_constraints(X: Array, feasible: Mask) -> Mask:  # (n, k)
+def linear_constraints(X: Array, feasible: Mask, lapse: Array | float = 0.0) -> Mask:  # (n, k)
     """Which failures were of which kind, by linear limits on x and log x.
 
-    C(x) is the product of logistic functions. All starts are trained at once; they are always the
-    same ones, so that the result depends on the experiments alone.
+    C(x) is the product of logistic functions, times 1 - lapse. All starts are trained at once; they
+    are always the same ones, so that the result depends on the experiments alone.
     """
     F = np.vstack(
         [np.ones(len(X)), 2 * X.T - 1, np.log(X.T + _LOG_OFFSET) - np.log(_LOG_OFFSET) - 1.5]
@@ -72,36 +75,41 @@ def linear_constraints(X: Array, feasible: Mask) -> Mask:  # (n, k)
     weights, grad = theta.reshape(shape), np.empty_like(theta)
 
     def fill() -> bool:
-        slope = _slope(weights @ F, feasible) @ F.T
+        slope = _slope(weights @ F, feasible, lapse) @ F.T
         grad[:] = (slope + _DECAY * weights).ravel() / len(X)
         return True
 
     adam(theta, grad, fill, _RATE, _N_STEPS)
     margins = weights @ F  # (starts, k, n)
-    loss = _loss(margins, feasible) + 0.5 * _DECAY * (weights**2).sum(axis=(1, 2))
-    broken = margins[np.argmin(loss)].argmin(axis=0)
-    kinds = ~feasible[:, None] & (broken[:, None] == np.arange(_N_LIMITS))
+    loss = _loss(margins, feasible, lapse) + 0.5 * _DECAY * (weights**2).sum(axis=(1, 2))
+    best = margins[np.argmin(loss)]  # (k, n)
+    held = np.exp(-np.logaddexp(0.0, -best).sum(axis=0))
+    by_law = ~feasible & (held * lapse <= 1.0 - held)  # the likelier explanation
+    kinds = by_law[:, None] & (best.argmin(axis=0)[:, None] == np.arange(_N_LIMITS))
     return np.asarray(kinds[:, kinds.any(axis=0)])
 
 
-def _loss(margins: Array, feasible: Mask) -> Array:  # (s, k, n) -> (s,)
-    """-log likelihood, with log C = -sum softplus(-margin)."""
-    log_c = -np.logaddexp(0.0, -margins).sum(axis=1)
+def _loss(margins: Array, feasible: Mask, lapse: Array | float) -> Array:  # (s, k, n) -> (s,)
+    """-log likelihood, with log C = log(1 - lapse) - sum softplus(-margin)."""
+    log_c = np.log1p(-np.asarray(lapse)) - np.logaddexp(0.0, -margins).sum(axis=1)
     fails = np.log(np.maximum(-np.expm1(log_c), 1e-300))
     return np.asarray(-np.where(feasible, log_c, fails).sum(axis=1))
 
 
-def _slope(margins: Array, feasible: Mask) -> Array:  # (s, k, n) -> (s, k, n)
+def _slope(margins: Array, feasible: Mask, lapse: Array | float) -> Array:  # (s, k, n) -> (s, k, n)
     """d loss / d margin."""
-    log_c = -np.logaddexp(0.0, -margins).sum(axis=1)
+    log_c = np.log1p(-np.asarray(lapse)) - np.logaddexp(0.0, -margins).sum(axis=1)
     odds = 1.0 / np.maximum(np.expm1(-log_c), 1e-9)
     return np.asarray(expit(-margins) * np.where(feasible, -1.0, odds)[:, None])
 
 
-def joint_ep(K: Array, feasible: Mask, sites: Array, kinds: Mask | None = None) -> Array:
+def joint_ep(
+    K: Array, feasible: Mask, sites: Array, kinds: Mask | None = None, lapse: Array | float = 0.0
+) -> Array:
     """Sites (k, n, 2) of expectation propagation, from `sites`; K (k, n, n) prior covariances.
 
     `kinds` (k, n) says which failures each limit is to blame for; without it they share the blame.
+    `lapse` (n,) is the chance that a feasible design fails as each of them did.
     """
     last = np.full(sites.shape[:2], np.inf)
     for _ in range(_MAX_SWEEPS):
@@ -112,17 +120,24 @@ def joint_ep(K: Array, feasible: Mask, sites: Array, kinds: Mask | None = None) 
         if np.abs(score - last).max() < _TOLERANCE:
             break
         last = score
-        sites = sites + _DAMPING * (shared_sites(feasible, mean, variance, sites, kinds) - sites)
+        new = shared_sites(feasible, mean, variance, sites, kinds, lapse)
+        sites = sites + _DAMPING * (new - sites)
     return sites
 
 
 def shared_sites(
-    feasible: Mask, mean: Array, variance: Array, sites: Array, kinds: Mask | None
+    feasible: Mask,
+    mean: Array,
+    variance: Array,
+    sites: Array,
+    kinds: Mask | None,
+    lapse: Array | float = 0.0,
 ) -> Array:
     """Sites (k, n, 2) that match the moments of Phi(g_k), or of 1 - P Phi(g_k) for a failure.
 
-    P is the probability that the other limits hold. As in `tilted_sites`, the moments follow from
-    the slope and curvature of log Z, here of Z = 1 - P Phi(z).
+    P is the probability that the other limits hold and that it is not bad luck. As in
+    `tilted_sites`, the moments follow from the slope and curvature of log Z, here of
+    Z = 1 - P Phi(z).
     """
     tau, nu = sites[..., 0], sites[..., 1]
     cavity_var = 1.0 / np.maximum(1.0 / variance - tau, 1e-300)
@@ -135,6 +150,7 @@ def shared_sites(
         others = log_p.sum(axis=0) - log_p
     else:
         others = np.where(kinds, 0.0, -np.inf)
+    others = others + np.log1p(-np.asarray(lapse))
     works = mills(z)
     fails = -np.exp(others) * normal_pdf(z) / np.maximum(-np.expm1(others + log_p), 1e-300)
     slope = np.where(feasible, works, fails)  # d log Z / dz

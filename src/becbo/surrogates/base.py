@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-from scipy.special import erfcx, ndtr
+from scipy.special import erfcx, log_ndtr, ndtr
 
 from becbo.arrays import Array
 
@@ -59,6 +59,11 @@ class FeasibilityModel(Protocol):
         """Whether the score is steep where C = 0.5, so that climbing there takes more steps."""
         ...
 
+    @property
+    def lapse(self) -> float:
+        """The chance that a feasible design fails all the same, by bad luck."""
+        ...
+
     def score(self, X: Array) -> tuple[Array, Array]:  # (m, d) -> (m,), (m,)
         """Score u and spread w."""
         ...
@@ -96,6 +101,15 @@ def normal_pdf(z: Array) -> Array:
 def mills(z: Array) -> Array:
     """phi(z) / Phi(z), the derivative of log Phi, accurate for very negative z."""
     return np.asarray(np.sqrt(2 / np.pi) / erfcx(-z / np.sqrt(2)))
+
+
+def log_lapsed(z: Array, lapse: Array | float) -> tuple[Array, Array]:
+    """log P of P = e + (1 - e) Phi(z), and its derivative by z, for a lapse rate e below 1."""
+    with np.errstate(divide="ignore"):
+        log_e = np.log(lapse)
+    by_merit = np.log1p(-np.asarray(lapse)) + log_ndtr(z)
+    log_p = np.logaddexp(log_e, by_merit)
+    return log_p, mills(z) * np.exp(by_merit - log_p)
 
 
 def probit_score(mean: Array, std: Array) -> tuple[Array, Array]:

@@ -309,6 +309,7 @@ class _Ensemble:
 
     objective: ClassVar[TrainingLoss]
     doubt: ClassVar[float] = 0.0
+    lapse: ClassVar[float] = 0.0
     is_sharp: ClassVar[bool] = False
 
     @property

@@ -11,10 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import log_ndtr
 
 from becbo.arrays import Array, Mask
-from becbo.surrogates.base import mills, probit_interval, probit_score, probit_score_grad
+from becbo.surrogates.base import (
+    log_lapsed,
+    probit_interval,
+    probit_score,
+    probit_score_grad,
+)
 from becbo.surrogates.gp import Path, prior_path, update_weights
 from becbo.surrogates.hyper import Range, fixed, map_estimate, typical_theta
 from becbo.surrogates.kernels import (
@@ -43,6 +47,8 @@ class GPClassifier:
     the classifier interpolates its labels; that is what a search at the edge needs, because
     otherwise failures beside the best design outvote its success.
     `ard=False` uses one length scale for all inputs, as the paper's GP classifier does.
+    A design that works fails all the same with probability `lapse`. The likelihood is one-sided:
+    P(works) = (1 - lapse) Phi(g), so a success proves what a failure only suggests.
     """
 
     kernel: Kernel = matern52
@@ -50,6 +56,7 @@ class GPClassifier:
     lengthscale: Range = Range(0.3, 0.02, 30.0, spread=1.0)
     scale: Range = fixed(1e8)
     bias: float = 1.0
+    lapse: float = 0.0
     scale_with_dim: bool = True
     n_iterations: int = 20
     n_warm_iterations: int = 0
@@ -59,6 +66,7 @@ class GPClassifier:
         self, X: Array, feasible: Mask, start: GPClassifierModel | None = None
     ) -> GPClassifierModel:
         """Model of the labels (n,) at X (n, d); `start` is a fit to the first of these points."""
+        X, feasible, lapses = merge_runs(X, feasible, self.lapse)
         labels = np.where(feasible, 1.0, -1.0)
         theta, sites = self._start(X, labels, start)
         if not len(X):  # measured limits explain every failure
@@ -69,10 +77,10 @@ class GPClassifier:
             theta = self._failures_only(*X.shape)
         elif n_iterations and not is_one_class:  # one class says nothing about length scales
             subset = balanced_subset(labels, self.max_points)
-            evidence = Evidence(X[subset], labels[subset], self, sites[subset])
+            evidence = Evidence(X[subset], labels[subset], self, sites[subset], lapses[subset])
             theta = map_estimate(evidence, self.ranges(X.shape[1]), theta, n_iterations)
         K = prior_covariance(theta, X, self.kernel, self.bias)[0]
-        return condition(theta, X, expectation_propagation(K, labels, sites), K, self)
+        return condition(theta, X, expectation_propagation(K, labels, sites, lapses), K, self)
 
     def _start(
         self, X: Array, labels: Array, start: GPClassifierModel | None
@@ -113,6 +121,11 @@ class GPClassifierModel:
     doubt: float = 0.0  # in a score
 
     is_sharp: ClassVar[bool] = False
+
+    @property
+    def lapse(self) -> float:
+        """The chance that a feasible design fails all the same."""
+        return self.settings.lapse
 
     @property
     def scales(self) -> Array:  # (d,)
@@ -192,6 +205,25 @@ class GPClassifierModel:
         return np.asarray(np.sqrt(np.maximum(variance, _NUGGET * self.variance)))
 
 
+def merge_runs(
+    X: Array, feasible: Mask, lapse: float
+) -> tuple[Array, Mask, Array]:  # (n, d), (n,) -> (m, d), (m,), (m,)
+    """Each design once: whether it ever worked, and the chance that all its failures were luck.
+
+    A success proves a design, so its failures say nothing more. Designs keep their order. Without
+    lapses the labels are taken as they are, and contradictory ones leave a design undecided.
+    """
+    if not lapse:
+        return X, feasible, np.zeros(len(X))
+    _, first, index = np.unique(X, axis=0, return_index=True, return_inverse=True)
+    if len(first) == len(X):
+        return X, feasible, np.full(len(X), lapse)
+    order = np.argsort(first)
+    n_runs = np.bincount(index.ravel())
+    worked = np.bincount(index.ravel(), feasible) > 0
+    return X[first[order]], worked[order], np.power(lapse, n_runs[order])
+
+
 def balanced_subset(labels: Array, max_points: int) -> Array | slice:
     """Indices of at most `max_points`, half of each class if it has so many, evenly spread."""
     if len(labels) <= max_points:
@@ -214,8 +246,10 @@ def prior_covariance(
     return K, variance * dk
 
 
-def expectation_propagation(K: Array, labels: Array, sites: Array) -> Array:
-    """Converged sites (n, 2) for prior covariance K (n, n) and labels -1/+1 (n,).
+def expectation_propagation(
+    K: Array, labels: Array, sites: Array, lapse: Array | float = 0.0
+) -> Array:
+    """Converged sites (n, 2) for prior covariance K (n, n), labels -1/+1 and lapse rates (n,).
 
     Parallel updates at full step; the step shrinks whenever log Z turns around, because
     neighbouring sites that react to each other at once can otherwise swing for ever.
@@ -223,7 +257,7 @@ def expectation_propagation(K: Array, labels: Array, sites: Array) -> Array:
     damping, last, last_change = 1.0, -np.inf, 0.0
     for _ in range(_MAX_SWEEPS):
         mean, variance, L = site_posterior(K, sites)
-        new, log_z = tilted_sites(labels, mean, variance, sites, L)
+        new, log_z = tilted_sites(labels, mean, variance, sites, L, lapse)
         change = log_z - last
         if abs(change) < _TOLERANCE:
             return sites
@@ -246,12 +280,19 @@ def site_posterior(K: Array, sites: Array) -> tuple[Array, Array, Array]:
 
 
 def tilted_sites(
-    labels: Array, mean: Array, variance: Array, sites: Array, L: Array
+    labels: Array,
+    mean: Array,
+    variance: Array,
+    sites: Array,
+    L: Array,
+    lapse: Array | float = 0.0,
 ) -> tuple[Array, float]:
     """Sites (n, 2) that match the tilted moments, and log Z of the present ones.
 
     Cavity: R&W eq. 3.56; moments: eq. 3.58, solved for the new site so that no difference of
-    nearly equal precisions is taken; log Z: eq. 3.65 (as in eq. 3.73 and 3.74).
+    nearly equal precisions is taken; log Z: eq. 3.65 (as in eq. 3.73 and 3.74). With a lapse rate
+    e the factor of a failure is e + (1 - e) Phi(z), which is convex in log where luck is the
+    likelier explanation: such a site shifts the mean and has no precision.
     """
     tau, nu = sites.T
     cavity_precision = np.maximum(1.0 / variance - tau, 1e-300)
@@ -259,9 +300,10 @@ def tilted_sites(
     cavity_mean = cavity_var * (mean / variance - nu)
     norm = np.sqrt(1.0 + cavity_var)
     z = labels * cavity_mean / norm
-    ratio = mills(z)
-    # Between 0 and 1; far out it is 1, and the difference has no digits left.
-    fall = np.where(z < _FAR_OUT, 1.0, np.maximum(ratio * (z + ratio), 0.0))
+    log_p, ratio = log_lapsed(z, np.where(labels < 0, lapse, 0.0))
+    # Between 0 and 1; far out it is 1 unless luck explains it, and the difference has no digits.
+    far_out = (z < _FAR_OUT) & (ratio > 0)
+    fall = np.where(far_out, 1.0, np.maximum(ratio * (z + ratio), 0.0))
     curvature = fall / (1.0 + cavity_var)
     shrink = np.maximum(1.0 - cavity_var * curvature, 1e-12)
     new = np.column_stack(
@@ -269,7 +311,8 @@ def tilted_sites(
     )
     total = cavity_precision + tau
     log_z = (
-        log_ndtr(z).sum()
+        log_p.sum()
+        + np.where(labels > 0, np.log1p(-np.asarray(lapse)), 0.0).sum()
         + 0.5 * np.log1p(tau * cavity_var).sum()
         - np.log(np.diagonal(L)).sum()
         + 0.5 * (nu @ mean - (nu**2 / total).sum())
@@ -281,15 +324,23 @@ def tilted_sites(
 class Evidence:
     """theta -> (-log Z, gradient), warm-starting EP from the sites of the last call."""
 
-    def __init__(self, X: Array, labels: Array, settings: GPClassifier, sites: Array) -> None:
+    def __init__(
+        self,
+        X: Array,
+        labels: Array,
+        settings: GPClassifier,
+        sites: Array,
+        lapses: Array | float = 0.0,
+    ) -> None:
         self.X, self.labels, self.settings, self.sites = X, labels, settings, sites
+        self.lapses = lapses
 
     def __call__(self, theta: Array) -> tuple[float, Array]:
         """R&W eq. 5.27: at EP's fixed point only the explicit dependence on theta counts."""
         K, dk = prior_covariance(theta, self.X, self.settings.kernel, self.settings.bias)
-        self.sites = expectation_propagation(K, self.labels, self.sites)
+        self.sites = expectation_propagation(K, self.labels, self.sites, self.lapses)
         mean, variance, L = site_posterior(K, self.sites)
-        log_z = tilted_sites(self.labels, mean, variance, self.sites, L)[1]
+        log_z = tilted_sites(self.labels, mean, variance, self.sites, L, self.lapses)[1]
         return -log_z, evidence_gradient(theta, self.X, self.sites, K, dk, L, self.settings)
 
 

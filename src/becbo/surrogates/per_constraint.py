@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +18,12 @@ _NO_SITES = np.zeros((0, 2))
 
 
 def fit_by_reason(
-    single: GPClassifierModel, X: Array, feasible: Mask, kinds: Mask, complete: Mask
+    single: GPClassifierModel,
+    X: Array,
+    feasible: Mask,
+    kinds: Mask,
+    complete: Mask,
+    lapses: Sequence[float] | None = None,
 ) -> Product | None:
     """Fits a classifier for each kind of failure.
 
@@ -27,6 +33,8 @@ def fit_by_reason(
         feasible: which of them worked (n,).
         kinds: which failures were of which kind (n, k). Failures of no kind are one more.
         complete: failures whose reasons are all that was wrong (n,).
+        lapses: of each kind, how often it strikes by bad luck, and of failures of no kind (k + 1,).
+            None: every kind as often as all together.
 
     Returns:
         The product of the classifiers; None with one kind only, or if nothing is known to have
@@ -39,12 +47,16 @@ def fit_by_reason(
         groups.append((others, feasible))
     if len(groups) < 2 or not any((keepers & ~group).any() for group, keepers in groups):
         return None
+    lapses = [single.lapse] * (kinds.shape[1] + 1) if lapses is None else lapses
     settings = replace(single.settings, n_warm_iterations=_N_ITERATIONS)
     start = replace(single, sites=_NO_SITES)
     seen = [(keepers | group, group) for group, keepers in groups]
-    factors = [settings.fit(X[rows], ~group[rows], start=start) for rows, group in seen]
+    factors = [
+        replace(settings, lapse=lapse).fit(X[rows], ~group[rows], start=start)
+        for (rows, group), lapse in zip(seen, lapses, strict=False)
+    ]
     pessimist = None if feasible.any() else settings
-    return Product(tuple(factors), single.scales, pessimist=pessimist)
+    return Product(tuple(factors), single.scales, lapse=single.lapse, pessimist=pessimist)
 
 
 def _kept_the_rest(feasible: Mask, kinds: Mask, complete: Mask) -> Mask:  # -> (n,)
@@ -78,4 +90,4 @@ def fit_attributed(
     """
     constraints = attribute_failures(settings, X, feasible)
     factors = [c for c in constraints if c.latent(X[~feasible])[0].min() < 0]
-    return Product(tuple(factors), single.scales) if len(factors) > 1 else None
+    return Product(tuple(factors), single.scales, lapse=single.lapse) if len(factors) > 1 else None

@@ -28,6 +28,7 @@ class Product:
     factors: tuple[FeasibilityModel, ...]
     scales: Array  # (d,) length scales of all failures together
     doubt: float = 0.0
+    lapse: float = 0.0  # the chance that a feasible design fails all the same
     # While nothing has worked, pending designs are assumed to fail, by a classifier of their own:
     # believed to work, they would attract further ones.
     pessimist: GPClassifier | None = None
@@ -78,12 +79,13 @@ def product(factors: Sequence[FeasibilityModel]) -> FeasibilityModel:
         factors: at least one feasibility model.
 
     Returns:
-        The only factor as it is, or their product with the largest doubt among them.
+        The only factor as it is, or their product with the largest doubt among them and the lapse
+        of the first.
     """
     if len(factors) == 1:
         return factors[0]
     doubt = max(factor.doubt for factor in factors)
-    return Product(tuple(factors), factors[0].scales, doubt)
+    return Product(tuple(factors), factors[0].scales, doubt, factors[0].lapse)
 
 
 def _joint_score(U: Array) -> Array:  # (k, m) -> (m,)

@@ -127,6 +127,7 @@ class Threshold:
     high: float  # inf: no upper bound
     doubt: float = 0.0
 
+    lapse: ClassVar[float] = 0.0  # what was measured is a fact
     is_sharp: ClassVar[bool] = True  # a value that is well known crosses its bound at once
 
     @property
