@@ -116,7 +116,7 @@ def test_a_damaged_plan_is_named(tmp_path: Path) -> None:
     assert "line 2 is cut short" in complaints[0]
 
 
-@pytest.mark.parametrize("change", [{"budget": 99}, {"protocol": "honest", "label": "other"}])
+@pytest.mark.parametrize("change", [{"protocol": "honest", "label": "other"}])
 def test_runs_that_cannot_be_compared_need_another_folder(
     tmp_path: Path, change: dict[str, object]
 ) -> None:
@@ -129,7 +129,7 @@ def test_runs_that_cannot_be_compared_need_another_folder(
 def test_another_format_is_refused(tmp_path: Path) -> None:
     (tmp_path / "lsq").mkdir()
     (tmp_path / "lsq" / "edge.jsonl.xz").write_bytes(lzma.compress(b'{"format": 99}\n'))
-    with pytest.raises(InvalidInput, match=r"edge.jsonl, line 1"):
+    with pytest.raises(InvalidInput, match=r"edge.jsonl.xz, line 1"):
         read(tmp_path)
 
 
@@ -143,13 +143,22 @@ def test_a_failed_run_is_missing_until_it_succeeds(tmp_path: Path) -> None:
     assert read(tmp_path).records == (make_record(run),)
 
 
-@pytest.mark.parametrize(
-    "change", [{"budget": 99}, {"protocol": "honest"}, {"options": {"n_steps": 1}}]
-)
+@pytest.mark.parametrize("change", [{"protocol": "honest"}, {"options": {"n_steps": 1}}])
 def test_other_settings_need_another_folder(tmp_path: Path, change: dict[str, object]) -> None:
     write(tmp_path, make_record(make_run()))
     with pytest.raises(InvalidInput, match=f"{next(iter(change))}.*--out"):
         missing([replace(make_run(), **change)], read(tmp_path).records)
+
+
+def test_a_run_with_fewer_evaluations_is_missing_and_the_longest_counts(tmp_path: Path) -> None:
+    short, long = (make_run(budget=n) for n in (12, 20))
+    write(tmp_path, make_record(short))
+    assert missing([long], read(tmp_path).records) == [long]
+    write(tmp_path, make_record(long))
+    write(tmp_path, make_record(short))
+    (record,) = read(tmp_path).records
+    assert record.run.budget == 20
+    assert missing([short, long], [record]) == []
 
 
 def test_plans_are_remembered_once(tmp_path: Path) -> None:

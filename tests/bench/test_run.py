@@ -111,6 +111,25 @@ def test_options_and_budget_reach_the_method() -> None:
     assert make_proposer(make_run(label="svm-cbo"), budget=5).budget == N_INITIAL
 
 
+@pytest.mark.parametrize("label", ["edge", "scbo-ep"])
+def test_a_run_is_continued_from_its_record(label: str) -> None:
+    short, whole = (execute(make_run("lsq", label, budget=n)) for n in (14, 18))
+    longer = execute(make_run("lsq", label, budget=18), before=short)
+    assert (longer.x[:14], longer.y[:14]) == (short.x, short.y)
+    assert longer.seconds[:4] == short.seconds and len(longer.seconds) == 8
+    assert longer.continued_at == (14,) and whole.continued_at == ()
+    assert longer.run == whole.run and longer.n_initial == 10
+    # The record has seven digits: the next designs agree up to what that changes.
+    np.testing.assert_allclose(longer.x[14], whole.x[14], atol=1e-3)
+
+
+def test_methods_that_plan_for_their_budget_begin_again() -> None:
+    short = execute(make_run("lsq", "svm-cbo", budget=14))
+    longer = execute(make_run("lsq", "svm-cbo", budget=18), before=short)
+    assert longer.continued_at == ()
+    assert longer.x == execute(make_run("lsq", "svm-cbo", budget=18)).x
+
+
 def test_an_error_becomes_the_record_of_its_run() -> None:
     record = attempt(make_run("no_such_problem"))
     assert not record.is_finished

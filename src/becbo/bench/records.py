@@ -48,6 +48,7 @@ class Record:
     seconds_total: float = 0.0
     versions: Mapping[str, str] = field(default_factory=dict)
     error: str | None = None  # a traceback
+    continued_at: tuple[int, ...] = ()  # evaluations after which it was continued from its record
 
     @property
     def is_finished(self) -> bool:
@@ -80,15 +81,19 @@ def write(folder: Path, record: Record) -> None:
 
 
 def read(folder: Path) -> Reading:
-    """Every run in a folder; where a run failed and was repeated, the success."""
+    """Every run in a folder; where it was repeated or extended, the longest success."""
     latest: dict[tuple[str, str, int], Record] = {}
     complaints: list[str] = []
     for path in sorted(folder.glob("*/*.jsonl.xz")):
         for record in _records(path, complaints):
             known = latest.get(record.run.key)
-            if known is None or record.is_finished or not known.is_finished:
+            if known is None or not known.is_finished or _goes_on(known, record):
                 latest[record.run.key] = record
     return Reading(tuple(latest.values()), tuple(complaints))
+
+
+def _goes_on(known: Record, record: Record) -> bool:
+    return record.is_finished and record.run.budget >= known.run.budget
 
 
 def _records(path: Path, complaints: list[str]) -> Iterator[Record]:
@@ -114,24 +119,20 @@ def read_plans(folder: Path, complaints: list[str]) -> list[Plan]:
 def missing(runs: Iterable[Run], records: Iterable[Record]) -> list[Run]:
     """The runs without a finished record. A run that ended in an error is missing.
 
-    A record made with other settings is neither finished nor missing: it is an error. So are runs
-    on a problem that differ in what makes them comparable.
+    So is one with fewer evaluations than wanted; `execute` continues it from its record. A record
+    made with other settings is neither finished nor missing: it is an error. So are runs on a
+    problem that differ in their protocol.
     """
-    done = {record.run.key: record for record in records}
-    there = {(r.run.problem, r.run.label): r.run for r in done.values() if r.is_finished}
-    protocols = {problem: run for (problem, _), run in there.items()}
+    done = {record.run.key: record for record in records if record.is_finished}
+    protocols = {record.run.problem: record.run for record in done.values()}
     left = {}
     for run in runs:
-        for known, setting in (
-            (protocols.get(run.problem), "protocol"),
-            (there.get((run.problem, run.label)), "budget"),
-        ):
-            if known is not None:
-                _check_same(run, known, [setting])
+        if run.problem in protocols:
+            _check_same(run, protocols[run.problem], ["protocol"])
         record = done.get(run.key)
-        if record is not None and record.is_finished:
-            _check_same(run, record.run, [setting.name for setting in fields(Run)])
-        else:
+        if record is not None:
+            _check_same(run, record.run, [s.name for s in fields(Run) if s.name != "budget"])
+        if record is None or record.run.budget < run.budget:
             left[run.key] = run
     return list(left.values())
 
@@ -155,6 +156,7 @@ def _record(content: Mapping[str, Any]) -> Record:
             "x": tuple(map(tuple, content["x"])),
             "y": tuple(tuple(v) if isinstance(v, list) else v for v in content["y"]),
             "seconds": tuple(content["seconds"]),
+            "continued_at": tuple(content.get("continued_at", ())),
             "parts": {part: tuple(seconds) for part, seconds in content["parts"].items()},
             "searches": Searches(
                 tuple(searches["winners"]),

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache, partial
 from importlib import metadata
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -27,6 +27,8 @@ from becbo.problems import ConstrainedProblem, get
 from becbo.proposers.base import Proposal, Proposer
 from becbo.search.candidates import sobol
 from becbo.threads import one_thread
+
+Task = tuple[Run, Record | None]  # a run, and what it is continued from
 
 _DESIGN = 10  # the stream of random numbers that initial designs are drawn from
 # Below this feasible share a redraw until something works would take hours.
@@ -65,7 +67,12 @@ def initial_design(problem: ConstrainedProblem, seed: int, protocol: str) -> Sta
     )
 
 
-def execute(run: Run, proposer: Proposer | None = None, told: str = "nothing") -> Record:
+def execute(
+    run: Run,
+    proposer: Proposer | None = None,
+    told: str = "nothing",
+    before: Record | None = None,
+) -> Record:
     """One optimisation as a record.
 
     Args:
@@ -73,6 +80,8 @@ def execute(run: Run, proposer: Proposer | None = None, told: str = "nothing") -
         proposer: takes the place of the run's method.
         told: which violated constraints a failure names: "nothing", "first" or "all". Methods are
             compared on failures without a reason.
+        before: a shorter record of the same run, to be continued. Its designs have seven digits,
+            so a continued run is not the one that was never interrupted, digit by digit.
 
     Returns:
         The record.
@@ -86,12 +95,15 @@ def execute(run: Run, proposer: Proposer | None = None, told: str = "nothing") -
         seed=run.seed,
         n_initial=N_INITIAL,
     )
-    start = initial_design(problem, run.seed, run.protocol)
-    tried: list[tuple[Mapping[str, Any], Experiment]] = []
-    for params in start.params[: run.budget]:
-        tried.append((params, perform(problem, params)))
-        answer(tried[-1][1], run.measured, told).add_to(optimizer, params)
-    journal = _Journal()
+    if before is not None and can_continue(before, run):
+        redraws, tried, journal = before.redraws, _tried(problem, before), _Journal.of(before)
+    else:
+        start = initial_design(problem, run.seed, run.protocol)
+        redraws, journal, before = start.redraws, _Journal(), None
+        tried = [(params, perform(problem, params)) for params in start.params[: run.budget]]
+    spent = 0.0 if before is None else before.seconds_total
+    for params, experiment in tried:
+        answer(experiment, run.measured, told).add_to(optimizer, params)
     while len(tried) < run.budget:
         asked = time.thread_time()  # runs share the machine with others: processor time is fair
         trial = optimizer.ask()
@@ -101,14 +113,45 @@ def execute(run: Run, proposer: Proposer | None = None, told: str = "nothing") -
     return Record(
         run,
         problem.variant,
-        start.redraws,
+        redraws,
         **evaluations(tried),
         seconds=tuple(journal.seconds),
         parts={part: tuple(seconds) for part, seconds in journal.parts.items()},
         searches=journal.searches(),
-        seconds_total=round(time.perf_counter() - begin, 3),
+        seconds_total=round(spent + time.perf_counter() - begin, 3),
         versions=versions(),
+        continued_at=(*before.continued_at, len(before.y)) if before else (),
     )
+
+
+def can_continue(record: Record, run: Run) -> bool:
+    """Whether a longer run begins as the record does, and the record says all that was told.
+
+    It has to hold designs, one objective and no measured limits. Methods that plan for their
+    budget begin otherwise.
+    """
+    is_plain = not run.measured and len(get(run.problem).objective_names) == 1
+    same = make_proposer(run, budget=run.budget) == make_proposer(run, budget=record.run.budget)
+    return is_plain and same and len(record.x) == len(record.y)
+
+
+def _tried(
+    problem: ConstrainedProblem, record: Record
+) -> list[tuple[Mapping[str, Any], Experiment]]:
+    """The experiments of a record, with its outcomes: rounding may move a design across a limit."""
+    names, (objective,) = problem.space.names, problem.objective_names
+    met = dict.fromkeys(problem.constraints, 0.0)
+    return [
+        (
+            dict(zip(names, x, strict=True)),
+            Experiment(
+                problem.objective_names,
+                problem.constraints,
+                {} if y is None else {objective: cast(float, y), **met},
+            ),
+        )
+        for x, y in zip(record.x, record.y, strict=True)
+    ]
 
 
 def evaluations(tried: Iterable[tuple[Mapping[str, Any], Experiment]]) -> dict[str, Any]:
@@ -121,12 +164,12 @@ def evaluations(tried: Iterable[tuple[Mapping[str, Any], Experiment]]) -> dict[s
     return {"x": tuple(x), "y": tuple(y)}
 
 
-def attempt(run: Run) -> Record:
+def attempt(run: Run, before: Record | None = None) -> Record:
     """A run whose error becomes its record, so that the others go on."""
     begin = time.perf_counter()
     try:
         with one_thread():
-            return execute(run)
+            return execute(run, before=before)
     except Exception:
         return Record(
             run,
@@ -136,14 +179,14 @@ def attempt(run: Run) -> Record:
         )
 
 
-def work(run: Run) -> Record:
+def work(run: Run, before: Record | None = None) -> Record:
     """`attempt` in a process of its own, which does not outlive the one that started it.
 
     Ctrl-C reaches every process of a terminal; it is for the first to say what happens then.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     watch_parent()
-    return attempt(run)
+    return attempt(run, before)
 
 
 @cache  # once per process
@@ -166,21 +209,28 @@ def versions() -> dict[str, str]:
 
 
 def fan_out(
-    runs: Iterable[Run], jobs: int = 1, backend: str = "loky", address: str | None = None
+    runs: Iterable[Run],
+    jobs: int = 1,
+    backend: str = "loky",
+    address: str | None = None,
+    known: Iterable[Record] = (),
 ) -> Iterator[Record]:
     """The records of many runs, each as soon as it is there.
 
     `backend` is "loky" for processes on this machine, or "ray" or "dask" for the cluster at
-    `address` (None: one started here). `jobs` -1 means as many as there are processors.
+    `address` (None: one started here). `jobs` -1 means as many as there are processors. Runs that
+    have a shorter record among `known` are continued.
     """
     if backend not in BACKENDS:
         raise InvalidInput(f"unknown backend {backend!r}; there are {', '.join(BACKENDS)}")
     if jobs < 1 and jobs != -1:
         raise InvalidInput(f"jobs {jobs}: give at least 1, or -1 for all processors")
-    yield from BACKENDS[backend](list(runs), jobs, address)
+    shorter = {record.run.key: record for record in known if record.is_finished}
+    tasks = [(run, shorter.get(run.key)) for run in runs]
+    yield from BACKENDS[backend](tasks, jobs, address)
 
 
-def _on_this_machine(runs: list[Run], jobs: int, address: str | None) -> Iterator[Record]:
+def _on_this_machine(tasks: list[Task], jobs: int, address: str | None) -> Iterator[Record]:
     if address is not None:
         raise InvalidInput(f"address {address!r} needs --backend ray or --backend dask")
     with needed_extras():
@@ -189,7 +239,7 @@ def _on_this_machine(runs: list[Run], jobs: int, address: str | None) -> Iterato
         parallel = joblib.Parallel(jobs, return_as="generator_unordered", batch_size=1)
     task = joblib.delayed(attempt if jobs == 1 else work)
     try:
-        yield from parallel(task(run) for run in runs)
+        yield from parallel(task(*of_run) for of_run in tasks)
     except joblib.externals.loky.process_executor.BrokenProcessPool as error:
         raise BecboError(
             "a worker process was killed, perhaps for lack of memory; finished runs are kept: "
@@ -197,29 +247,29 @@ def _on_this_machine(runs: list[Run], jobs: int, address: str | None) -> Iterato
         ) from error
 
 
-def _on_dask(runs: list[Run], jobs: int, address: str | None) -> Iterator[Record]:
+def _on_dask(tasks: list[Task], jobs: int, address: str | None) -> Iterator[Record]:
     with needed_extras():
         import distributed
         import joblib
     with _answering(address, distributed.Client):  # joblib finds it
         with joblib.parallel_config("dask"):
             parallel = joblib.Parallel(jobs, return_as="generator_unordered", batch_size=1)
-        yield from parallel(joblib.delayed(attempt)(run) for run in runs)
+        yield from parallel(joblib.delayed(attempt)(*task) for task in tasks)
 
 
-def _on_ray(runs: list[Run], jobs: int, address: str | None) -> Iterator[Record]:
+def _on_ray(tasks: list[Task], jobs: int, address: str | None) -> Iterator[Record]:
     """Ray's own tasks: its joblib backend returns nothing before the last run has ended."""
     with needed_extras():
         import ray
     connect = partial(ray.init, ignore_reinit_error=True, log_to_driver=False)
     _answering(address or "local", connect)  # not any cluster that was ever here
     task = ray.remote(attempt)
-    todo = runs[::-1]
+    todo = tasks[::-1]
     under_way: dict[Any, Run] = {}
     while todo or under_way:
         while todo and (jobs == -1 or len(under_way) < jobs):
-            run = todo.pop()
-            under_way[task.remote(run)] = run
+            run, before = todo.pop()
+            under_way[task.remote(run, before)] = run
         (ready, *_), _ = ray.wait(list(under_way))
         run = under_way.pop(ready)
         try:
@@ -247,6 +297,18 @@ class _Journal:
     winners: list[str] = field(default_factory=list)
     bound_broken: list[int] = field(default_factory=list)
     fallback: list[tuple[int, str]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, record: Record) -> _Journal:
+        """What a record holds."""
+        searches = record.searches
+        return cls(
+            list(record.seconds),
+            {part: list(seconds) for part, seconds in record.parts.items()},
+            [searches.winners[code] for code in searches.winner],
+            list(searches.bound_broken),
+            list(searches.fallback),
+        )
 
     def note(self, number: int, proposal: Proposal | None, seconds: float) -> None:
         if proposal is None:

@@ -188,7 +188,7 @@ def _run_plan(
     new: list[Record] = []
     try:
         with _Progress(left, before.records, jobs, console) as progress:
-            for record in fan_out(left, jobs, backend, address):
+            for record in fan_out(left, jobs, backend, address, before.records):
                 with writing_to(out):
                     write(out, record)
                 new.append(record)
