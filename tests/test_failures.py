@@ -114,3 +114,35 @@ def test_measured_limits_stay_facts() -> None:
             optimizer.add({"x": x}, {"y": x, "heat": x})
     assert chance(optimizer, 0.26) > 0.75  # bad luck
     assert chance(optimizer, 0.65) < 0.05  # beyond the limit
+
+
+def unlucky_line(reason=None):
+    """Designs of a line that all work but one, and one that fails at the end."""
+    designs = [(x, x != 0.5) for x in np.linspace(0.1, 0.9, 9).round(3)] + [(0.0, False)]
+    return told(designs, Failures(chance=0.1), reason=reason)
+
+
+@pytest.mark.parametrize("reason", [None, "gel", "gel, crack"])
+def test_batches_and_a_rebuilt_optimizer_know_the_rate_too(reason) -> None:
+    optimizer = unlucky_line(reason)
+    rebuilt = Optimizer(LINE, seed=0, failures={"chance": 0.1}, trials=optimizer.trials)
+    batch, again = optimizer.ask(3), rebuilt.ask(3)
+    assert [t.params for t in batch] == [t.params for t in again]
+    assert len({t.params["x"] for t in batch}) == 3
+    assert all(t.believed.bad_luck == 0.1 and t.believed.p_feasible <= 0.9 for t in batch)
+    after = optimizer.ask()  # with the batch pending
+    assert after.params not in [t.params for t in batch]
+
+
+def test_a_study_keeps_what_was_luck() -> None:
+    import optuna
+
+    from becbo.optuna import BECBOSampler
+    from becbo.optuna.beliefs import proposal_of
+
+    unit = {"x": optuna.distributions.FloatDistribution(0, 1)}
+    sampler = BECBOSampler(space=unit, n_initial=3, seed=0, failures=Failures(chance=0.1))
+    study = optuna.create_study(sampler=sampler)
+    study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=5)
+    believed = proposal_of(study.trials[-1]).believed
+    assert believed.bad_luck == 0.1 and believed.p_feasible <= 0.9

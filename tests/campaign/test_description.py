@@ -63,7 +63,7 @@ def test_the_example_says_everything() -> None:
         LinearConstraint({"temperature": 1.0, "layers": 10.0}, upper=480.0),
     )
     commented = [line for line in EXAMPLE.read_text().splitlines() if line.startswith("# ")]
-    for setting in ("method", "risk", "noisy", "n_initial", "seed"):
+    for setting in ("method", "risk", "failures", "noisy", "n_initial", "seed"):
         assert any(line.startswith(f"# {setting}: ") for line in commented)
 
 
