@@ -34,7 +34,7 @@ from becbo.acquisition import Acquisition, ExpectedImprovement, LogExpectedImpro
 from becbo.band import EdgeProbability, Everywhere
 from becbo.bench.plan import N_INITIAL, PROTOCOLS, Run
 from becbo.bench.records import Record, missing, read, write
-from becbo.bench.run import execute, need
+from becbo.bench.run import execute
 from becbo.bench.summary import (
     CAP,
     bootstrap_interval,
@@ -44,6 +44,7 @@ from becbo.bench.summary import (
     with_interval,
 )
 from becbo.bench.table import Table
+from becbo.extras import needed_extras
 from becbo.improvement import OverTheFront
 from becbo.methods import PAPER_GP_CLASSIFIER, build
 from becbo.models.feasibility import OneGP
@@ -184,7 +185,8 @@ def main() -> None:
     ]
     left = missing(runs, read(options.out).records)
     print(f"{len(runs)} runs, {len(runs) - len(left)} of them in {options.out.name} already")
-    joblib = need("joblib", "bench")
+    with needed_extras():
+        import joblib
     parallel = joblib.Parallel(options.jobs, return_as="generator_unordered", batch_size=1)
     done = parallel(joblib.delayed(work)(run) for run in left)
     for record in track(done, "runs", total=len(left)):

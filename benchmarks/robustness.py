@@ -51,7 +51,8 @@ from rich.progress import track
 import becbo
 from becbo import METHODS, Optimizer, Outcome, Settings, Space, Trial
 from becbo.bench.lines import append_line, read_lines
-from becbo.bench.run import need, versions, watch_parent
+from becbo.bench.run import versions, watch_parent
+from becbo.extras import needed_extras
 from becbo.methods import build
 from becbo.proposers.base import Proposer, region_of
 from becbo.proposers.boundary import Boundary
@@ -258,7 +259,8 @@ def results(todo: Sequence[Task], source: str, jobs: int) -> Iterator[dict[str, 
     if jobs == 1:
         yield from (work(task, source) for task in todo)
         return
-    joblib = need("joblib", "bench")
+    with needed_extras():
+        import joblib
     with joblib.parallel_config("loky", inner_max_num_threads=1):
         parallel = joblib.Parallel(jobs, return_as="generator_unordered", batch_size=1)
     yield from parallel(joblib.delayed(work_apart)(task, source) for task in todo)
