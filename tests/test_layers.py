@@ -200,6 +200,7 @@ TABLE: dict[str, set[str]] = {
         "becbo.surrogates.base",
     },
     "becbo.optuna": {
+        "becbo.outlook",
         "becbo.arrays",
         "numpy",
         "optuna",

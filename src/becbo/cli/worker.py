@@ -79,6 +79,13 @@ def worker(
         str,
         typer.Option(help="Exceptions that mean failed: RuntimeError,simulation.SolverError"),
     ] = "",
+    stop_when: Annotated[
+        str | None,
+        typer.Option(
+            help="End before --trials when little is to be gained: advised, or the gain of the "
+            "next 20 trials that is worth them, as 0.5."
+        ),
+    ] = None,
     heartbeat: Annotated[
         int,
         typer.Option(
@@ -101,7 +108,7 @@ def worker(
     """
     import optuna
 
-    from becbo.optuna import BECBOSampler, open_storage
+    from becbo.optuna import BECBOSampler, StopCallback, open_storage
     from becbo.optuna.storage import study_lock
     from becbo.optuna.worker import Worker
 
@@ -111,6 +118,10 @@ def worker(
         seed=seed, method=method, noisy=noisy, risk=risk, failures=failures, pruned=counts_as
     )
     optuna.logging.set_verbosity(optuna.logging.ERROR)  # it would repeat every failed trial
+    ending = {}
+    if stop_when is not None:
+        told = {"method": method, "seed": seed, "noisy": noisy, "risk": risk}
+        ending = {"ending": StopCallback(stop_when, **told).reason}
     console = Console()
     with _reporting_breakage(), _Stop() as stop:
         function = _load(objective)
@@ -129,6 +140,7 @@ def worker(
                 lock=lock,
                 is_stopping=stop.is_asked_for,
                 report=report,
+                **ending,
             ).run()
         _print_end(shared, counts_as, trials, console)
     if stop.signal is not None:

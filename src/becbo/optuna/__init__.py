@@ -15,11 +15,13 @@ with needed_extras():
         result_of,
     )
     from becbo.optuna.sampler import BECBOSampler
+    from becbo.optuna.stopping import StopCallback, study_outlook
     from becbo.optuna.storage import open_storage
 
 __all__ = [
     "BECBOSampler",
     "ProposalFailed",
+    "StopCallback",
     "lost_numbers",
     "mark_failed",
     "mark_lost",
@@ -29,4 +31,5 @@ __all__ = [
     "requeue_lost",
     "result_of",
     "set_values",
+    "study_outlook",
 ]

@@ -82,6 +82,7 @@ class Worker:
         lock: that of the storage, see `study_lock`.
         is_stopping: whether somebody asked to stop after the trial under way.
         report: who shows what happens.
+        ending: why the study should end early, asked before every trial; None: go on.
     """
 
     storage: BaseStorage
@@ -93,6 +94,7 @@ class Worker:
     lock: Callable[[], AbstractContextManager[None]]
     is_stopping: Callable[[], bool]
     report: Listener
+    ending: Callable[[optuna.Study], str | None] = lambda study: None
 
     def run(self) -> None:
         """Starts a trial whenever one is missing; waits for those of others, which may get lost.
@@ -101,6 +103,9 @@ class Worker:
             BrokenObjective: the objective raised an unexpected exception or returned no number.
         """
         while not self.is_stopping():
+            if why := self.ending(self.study):
+                self.report.note(why)
+                return
             # One worker at a time looks and starts a trial, so that together they never start
             # more than are missing.
             with ExitStack() as locked:

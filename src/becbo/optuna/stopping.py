@@ -1,0 +1,70 @@
+"""A callback that ends a study when more trials are not worth their price."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import optuna
+from optuna.distributions import BaseDistribution
+from optuna.trial import FrozenTrial
+
+from becbo.optuna.proposal import Plan, optimizer_of
+from becbo.optuna.spaces import StudySpace
+from becbo.optuna.study_data import StudyData
+from becbo.outlook import Advice, Outlook, Stop
+from becbo.settings import Settings
+
+_EVERY = 5  # trials between two outlooks, each of which takes as long as a proposal
+
+_logger = logging.getLogger(__name__)
+
+
+def study_outlook(study: optuna.Study, **settings: Any) -> Outlook:
+    """What more trials of a study may bring.
+
+    Args:
+        study: the study; every parameter counts with its latest distribution.
+        **settings: as the sampler's: method, seed, noisy, risk.
+
+    Returns:
+        The outlook.
+    """
+    data = StudyData.of(study)
+    latest: dict[str, BaseDistribution] = {}
+    for trial in data.trials:
+        latest |= {n: d for n, d in trial.distributions.items() if not d.single()}
+    return optimizer_of(data, Plan(StudySpace.of(latest), Settings(**settings))).outlook
+
+
+class StopCallback:
+    """Ends `study.optimize` when a rule advises it.
+
+    Args:
+        rule: True, the gain that is worth going on for, or a `becbo.Stop`.
+        **settings: as the sampler's: method, seed, noisy, risk.
+
+    Raises:
+        InvalidInput: if the rule or a setting cannot be used.
+
+    Example:
+        >>> study.optimize(objective, n_trials=200, callbacks=[StopCallback(0.5)])
+    """
+
+    def __init__(self, rule: bool | str | float | Stop = True, **settings: Any) -> None:
+        self._rule, self._settings = Stop.of(rule), {"seed": 0, **settings}
+        Settings(**self._settings)
+
+    def __call__(self, study: optuna.Study, trial: FrozenTrial) -> None:
+        """Stops the study if the rule advises it."""
+        if why := self.reason(study):
+            _logger.info(why)
+            study.stop()
+
+    def reason(self, study: optuna.Study) -> str | None:
+        """Why the study should end, in one sentence; it looks after every fifth finished trial."""
+        n_done = sum(t.state.is_finished() for t in study.get_trials(deepcopy=False))
+        if n_done < self._rule.at_least or n_done % _EVERY:
+            return None
+        seen = study_outlook(study, **self._settings)
+        return None if seen.advice(self._rule) is Advice.GO_ON else seen.sentence(self._rule)
