@@ -88,7 +88,9 @@ def value_of(answer: Answer) -> float | None:
 class OptunaPeer:
     """Optuna: a failure is told as FAIL, or as PRUNED without a value.
 
-    Measured limits are told as constraints, whose values are at most 0 where they are kept.
+    With several objectives, where a pruned trial has no rank, PRUNED comes with a constraint that
+    failures violate and others keep. Measured limits are told as constraints, whose values are at
+    most 0 where they are kept.
     """
 
     def __init__(self, problem: ConstrainedProblem, sampler: Any, failure: str = "FAIL") -> None:
@@ -104,6 +106,7 @@ class OptunaPeer:
             directions=["minimize"] * len(self._objectives), sampler=sampler
         )
         self._failure = optuna.trial.TrialState[failure]
+        self._is_ranked = len(self._objectives) == 1
 
     def add(self, params: Params, answer: Answer) -> None:
         state = self._failure if answer.values is None else self._optuna.trial.TrialState.COMPLETE
@@ -133,7 +136,10 @@ class OptunaPeer:
 
     def _constraints(self, answer: Answer) -> dict[str, float]:
         values = answer.values or {}
-        return {name: -slack for name, slack in values.items() if name not in self._objectives}
+        slacks = {n: -slack for n, slack in values.items() if n not in self._objectives}
+        if self._is_ranked or self._failure is self._optuna.trial.TrialState.FAIL:
+            return slacks
+        return {**slacks, "failed": 1.0 if answer.values is None else -1.0}
 
 
 def becbo_sampler(problem: ConstrainedProblem, seed: int) -> Peer:
@@ -181,6 +187,69 @@ def optuna_nsga2(problem: ConstrainedProblem, seed: int) -> Peer:
     return OptunaPeer(problem, NSGAIISampler(seed=seed))
 
 
+class PymooPeer:
+    """pymoo's NSGA-II: a failure violates a constraint, so that its values do not count.
+
+    Measured limits are its constraints. Populations of 10, the size of the initial design, instead
+    of 100: with 100 evaluations the default would be random search.
+    """
+
+    def __init__(self, problem: ConstrainedProblem, seed: int) -> None:
+        from pymoo.core.problem import Problem
+
+        self._seed = seed
+        self._objectives, self._limits = problem.objective_names, problem.constraints
+        self._names = problem.space.names
+        self._problem = Problem(
+            n_var=len(self._names),
+            n_obj=len(self._objectives),
+            n_ieq_constr=len(self._limits) + 1,
+            xl=np.array([p.low for p in problem.space.parameters]),
+            xu=np.array([p.high for p in problem.space.parameters]),
+        )
+        self._start: list[Params] = []
+        self._answers: list[Answer] = []
+        self._algorithm: Any = None
+
+    def add(self, params: Params, answer: Answer) -> None:
+        self._start.append(params)
+        self._answers.append(answer)
+
+    def ask(self) -> Params:
+        if self._algorithm is None:
+            self._begin()
+        if len(self._answers) == len(self._asked):
+            self._report()
+        x = self._asked[len(self._answers)].X
+        return dict(zip(self._names, map(float, x), strict=True))
+
+    def tell(self, answer: Answer) -> None:
+        self._answers.append(answer)
+
+    def _begin(self) -> None:
+        from pymoo.algorithms.moo.nsga2 import NSGA2
+        from pymoo.core.termination import NoTermination
+
+        X = np.array([[params[name] for name in self._names] for params in self._start])
+        self._algorithm = NSGA2(pop_size=len(X), sampling=X)
+        self._algorithm.setup(self._problem, seed=self._seed, termination=NoTermination())
+        self._asked = self._algorithm.ask()
+
+    def _report(self) -> None:
+        """The answers to a whole population, and the next one."""
+        from pymoo.core.evaluator import Evaluator
+        from pymoo.problems.static import StaticProblem
+
+        told = [answer.values or {} for answer in self._answers]
+        F = np.array([[values.get(name, 0.0) for name in self._objectives] for values in told])
+        slacks = np.array([[values.get(name, 0.0) for name in self._limits] for values in told])
+        failed = np.array([[0.0 if values else 1.0] for values in told])
+        G = np.hstack([-slacks, failed])
+        Evaluator().eval(StaticProblem(self._problem, F=F, G=G), self._asked)
+        self._algorithm.tell(infills=self._asked)
+        self._asked, self._answers = self._algorithm.ask(), []
+
+
 def one_value(tool: Callable[[Any, int], Any]) -> Callable[[ConstrainedProblem, int], Peer]:
     return lambda problem, seed: OneValue(tool(problem, seed))
 
@@ -197,10 +266,14 @@ class Tool:
 
 TOOLS: dict[str, Tool] = {
     "becbo": Tool(becbo_sampler, ("becbo", "optuna")),
-    "optuna-random": Tool(optuna_random, ("optuna",)),
+    "optuna-random": Tool(optuna_random, ("optuna",), several=True),
     "optuna-nsga2": Tool(optuna_nsga2, ("optuna",), several=True),
     "optuna-tpe": Tool(optuna_tpe, ("optuna",), several=True),
-    "optuna-tpe-pruned": Tool(optuna_tpe_pruned, ("optuna",)),
+    "optuna-nsga2-measured": Tool(optuna_nsga2, ("optuna",), several=True, measured=True),
+    "optuna-tpe-pruned": Tool(optuna_tpe_pruned, ("optuna",), several=True),
+    "optuna-tpe-measured": Tool(optuna_tpe, ("optuna",), several=True, measured=True),
+    "pymoo-nsga2": Tool(PymooPeer, ("pymoo",), several=True),
+    "pymoo-nsga2-measured": Tool(PymooPeer, ("pymoo",), several=True, measured=True),
     "optuna-gp": Tool(optuna_gp, ("optuna", "torch"), several=True),
     "optuna-gp-measured": Tool(optuna_gp, ("optuna", "torch"), several=True, measured=True),
     "ax": Tool(one_value(AxPeer), ("ax-platform", "botorch", "torch")),
@@ -217,7 +290,7 @@ def usual_methods(suite: str) -> list[str]:
     The paper's methods have records of their own.
     """
     if suite == "paper":
-        return [n for n, t in TOOLS.items() if not t.measured and n != "optuna-nsga2"]
+        return [n for n, t in TOOLS.items() if not t.measured and "nsga2" not in n]
     variants = SUITES[suite].variants
     is_measured = any(variant.measured for variant in variants)
     tools = [n for n, t in TOOLS.items() if t.several and (is_measured or not t.measured)]

@@ -15,6 +15,7 @@ from becbo.web.registry import CampaignRegistry
 from becbo.web.security import Access
 
 MAX_Q = 50  # experiments asked for at once
+MAX_HISTORY = 5000  # experiments of a history that is sent along
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from becbo.web import tasks
 
 N_WORKERS = 2
 MAX_JOBS = 20
+MAX_SECONDS = 120  # for designs whose history the caller keeps
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -52,6 +53,7 @@ class Jobs:
         self._where = where
         self._pool: ProcessPoolExecutor | None = None
         self._jobs: list[SuggestionJob] = []
+        self._n_stateless = 0  # suggestions under way whose history the caller keeps
         self._tasks: set[asyncio.Task[Any]] = set()  # the event loop itself forgets them
         self._insights: dict[str, tuple[str, asyncio.Task[tasks.RenderedInsight]]] = {}
 
@@ -86,6 +88,28 @@ class Jobs:
     async def predict(self, campaign: str, designs: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """What the models predict for designs."""
         return await self._run(tasks.predict, self._where, campaign, designs)
+
+    async def suggest_for(
+        self, description: dict[str, Any], history: list[dict[str, Any]], q: int
+    ) -> list[dict[str, Any]]:
+        """The next designs after a history that the caller keeps.
+
+        Raises:
+            Busy: too many are being computed already.
+            WorkFailed: it took too long.
+        """
+        if self._n_stateless >= MAX_JOBS:
+            raise Busy("Too many suggestions are being computed; wait until some of them are done.")
+        self._n_stateless += 1
+        try:
+            work = self._run(tasks.suggest_for, description, history, q)
+            return await asyncio.wait_for(work, MAX_SECONDS)
+        except TimeoutError:
+            raise WorkFailed(
+                f"The computation took more than {MAX_SECONDS} s; ask for fewer designs at once."
+            ) from None
+        finally:
+            self._n_stateless -= 1
 
     async def insight(self, campaign: str, state: str) -> tuple[str, tasks.RenderedInsight]:
         """What a campaign has taught, and the state of its runs at that time.

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 from becbo.campaign.runs import Run
 from becbo.campaign.serialization import run_to_dict
 from becbo.tables.files import MAX_ROWS
-from becbo.web.context import MAX_Q
+from becbo.web.context import MAX_HISTORY, MAX_Q
 from becbo.web.forms import MAX_TEXT
 
 # Strict: "3" and true are not numbers, and an instrument that sends them has a bug.
@@ -77,6 +77,34 @@ class SuggestRequest(_Request):
     q: Annotated[int, Field(strict=True, ge=1, le=MAX_Q)] = 1
 
 
+class CreateRequest(_Request):
+    """A description with the keys of a YAML file; docs/lab.md says how large it may be."""
+
+    model_config = ConfigDict(extra="allow")
+
+    name: str
+    parameters: dict[str, JsonValue]
+
+
+class ExperimentRequest(_Request):
+    """One experiment of a history, in the order in which they were done."""
+
+    params: dict[str, Setting]
+    outcome: Outcome = "ok"
+    values: dict[str, Number | None] = Field(
+        default_factory=dict, description="what was measured, by the name of the output"
+    )
+    reason: Text | None = Field(default=None, description="why it failed or was lost")
+
+
+class StatelessRequest(_Request):
+    """A description, with the keys of a YAML file, and everything that was done so far."""
+
+    description: CreateRequest
+    trials: Annotated[list[ExperimentRequest], Field(max_length=MAX_HISTORY)] = []
+    q: Annotated[int, Field(strict=True, ge=1, le=MAX_Q)] = 1
+
+
 class ImportRequest(_Request):
     """A table, headings first: `[["temperature [°C]", "hardness"], [300, 412], [420, null]]`."""
 
@@ -87,15 +115,6 @@ class PredictRequest(_Request):
     """PredictRequest to predict, each with all settings."""
 
     designs: Annotated[list[dict[str, Setting]], Field(min_length=1, max_length=1000)]
-
-
-class CreateRequest(_Request):
-    """A description with the keys of a YAML file; docs/lab.md says how large it may be."""
-
-    model_config = ConfigDict(extra="allow")
-
-    name: str
-    parameters: dict[str, JsonValue]
 
 
 class ErrorResponse(BaseModel):
@@ -136,6 +155,16 @@ class PredictionResponse(BaseModel):
     outputs: dict[str, EstimateResponse]  # empty while nothing has worked
     p_feasible: float  # the probability to work
     band: tuple[float, float]  # its one-sigma range
+    bad_luck: float = 0.0  # the chance that a design which works fails all the same
+
+
+class DesignResponse(BaseModel):
+    """A design to try next."""
+
+    params: dict[str, bool | int | float | str]
+    believed: PredictionResponse | None  # none before the models take over
+    origin: str  # how it was chosen
+    note: str | None  # anything unusual about that
 
 
 class EntryResponse(BaseModel):

@@ -12,8 +12,11 @@ from functools import lru_cache
 from typing import Any
 
 from becbo.campaign.campaign import Campaign
+from becbo.campaign.description import describe
 from becbo.insight.insight import analyze_campaign
+from becbo.optimizer import Optimizer
 from becbo.report.html import report_sections
+from becbo.trial import Outcome, Result, Trial
 
 
 def initialize_worker() -> None:
@@ -53,6 +56,36 @@ def suggest_one(where: str, name: str) -> int:
     """Suggests one more experiment; returns its number."""
     (run,) = _campaign(where, name).suggest(1)
     return run.number
+
+
+def suggest_for(
+    description: Mapping[str, Any], history: Sequence[Mapping[str, Any]], q: int
+) -> list[dict[str, Any]]:
+    """The next designs after a history, as `Optimizer` proposes them; nothing is stored.
+
+    Args:
+        description: with the keys of a YAML file.
+        history: `params`, `outcome`, `values` and `reason` of each experiment, in order.
+        q: how many designs.
+
+    Returns:
+        `params`, `believed`, `origin` and `note` of each design.
+
+    Raises:
+        InvalidInput: the description or an experiment cannot be used; the message says which.
+    """
+    described = describe(description)
+    trials = [_trial(number, experiment) for number, experiment in enumerate(history)]
+    optimizer = Optimizer(
+        described.space, described.outputs, trials=trials, **vars(described.settings)
+    )
+    keys = ("params", "believed", "origin", "note")
+    return [{key: asked.to_dict()[key] for key in keys} for asked in optimizer.ask(q)]
+
+
+def _trial(number: int, experiment: Mapping[str, Any]) -> Trial:
+    outcome, values = Outcome(experiment["outcome"]), dict(experiment["values"])
+    return Trial(number, dict(experiment["params"]), Result(outcome, values, experiment["reason"]))
 
 
 def predict(where: str, name: str, designs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -55,6 +55,16 @@ def create(context: ContextDep, description: schemas.CreateRequest) -> schemas.C
     return _campaign_response(context.registry.create(description.model_dump()))
 
 
+@router.post("/suggest")
+async def suggest_for(
+    context: ContextDep, asked: schemas.StatelessRequest
+) -> list[schemas.DesignResponse]:
+    """The next designs after a history that the caller keeps: nothing is stored. Takes seconds."""
+    history = [experiment.model_dump() for experiment in asked.trials]
+    designs = await context.jobs.suggest_for(asked.description.model_dump(), history, asked.q)
+    return [schemas.DesignResponse.model_validate(design) for design in designs]
+
+
 @router.get("/campaigns/{campaign_id}")
 def describe(campaign: CampaignDep) -> dict[str, Any]:
     """The description: parameters, objective, constraints and settings."""
