@@ -4,7 +4,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from becbo.campaign.description import RESERVED_COLUMNS
+from becbo.campaign.names import RESERVED_COLUMNS
 
 _SIGNS = "abnosyZ019 _-+=@'\"#:,;{}()*&!|>%?./\\~<°µé漢😀"  # of YAML, CSV, formulas and people
 texts = st.text(_SIGNS, max_size=9).map(str.strip)
@@ -45,13 +45,30 @@ _settings = {
 
 
 @st.composite
+def _outputs(draw: st.DrawFn, objective: str) -> dict[str, Any]:
+    """One objective, or several outputs of all kinds."""
+    wish = draw(st.sampled_from(["minimize", "maximize"]))
+    if draw(st.booleans()):
+        return {"objective": {"name": objective, "unit": draw(texts), "direction": wish}}
+    more = draw(st.lists(names, min_size=3, max_size=3, unique=True))
+    second, limit, recorded = (f"{name} {i}" for i, name in enumerate(more))
+    return {
+        "objectives": {
+            objective: {"direction": wish, "unit": draw(texts), "note": draw(texts)},
+            second: {"target": draw(finite)},
+        },
+        "limits": {limit: {"upper": draw(finite), "unit": draw(texts)}},
+        "recorded": {recorded: {"unit": draw(texts)}},
+    }
+
+
+@st.composite
 def contents(draw: st.DrawFn) -> dict[str, Any]:
     """What `describe` takes."""
     objective, *others = draw(st.lists(names, min_size=2, max_size=4, unique=True))
-    direction = draw(st.sampled_from(["minimize", "maximize"]))
     return {
         "name": draw(names),
-        "objective": {"name": objective, "unit": draw(texts), "direction": direction},
+        **draw(_outputs(objective)),
         "parameters": {name: draw(_parameters) for name in others},
         **draw(st.fixed_dictionaries({}, optional=_settings)),
     }

@@ -7,8 +7,9 @@ from typing import Any
 import optuna
 
 from becbo.campaign.campaign import Campaign
-from becbo.campaign.description import describe
+from becbo.campaign.describing import describe
 from becbo.campaign.store import DESCRIPTION
+from becbo.optuna.measured import study_directions
 from becbo.tables import import_cells
 
 
@@ -17,7 +18,8 @@ def campaign_in_memory(
 ) -> Campaign:
     """A campaign with the experiments of a table, headings first."""
     described = describe(plan)
-    study = optuna.create_study(study_name=described.name, direction=described.objective.direction)
+    directions = study_directions(described.outputs)
+    study = optuna.create_study(study_name=described.name, directions=directions)
     study.set_user_attr(DESCRIPTION, described.to_dict())
     made = Campaign(folder / "lab.db", study)
     if rows:

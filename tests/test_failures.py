@@ -7,7 +7,7 @@ import pytest
 from coating import COATING
 
 from becbo import Failures, InvalidInput, Objective, Optimizer, Real, Settings, Space, minimize
-from becbo.campaign.description import describe
+from becbo.campaign.describing import describe
 from becbo.methods import METHODS, build
 
 LINE = Space([Real("x", 0, 1)])

@@ -13,11 +13,11 @@ from becbo.checks import whole_number
 from becbo.data import dataset, given_up, pending_points
 from becbo.errors import InvalidInput
 from becbo.frames import trials_from_frame, trials_to_frame
+from becbo.front import front_rows
 from becbo.methods import build
 from becbo.models.base import Models
 from becbo.outlook import Outlook, outlook
 from becbo.outputs import Output, Outputs
-from becbo.pareto import nondominated
 from becbo.proposers.base import Proposal, region_of
 from becbo.search.candidates import space_filling
 from becbo.search.choice import REPEAT, choose
@@ -136,13 +136,8 @@ class Optimizer:
         every objective. With one objective the front is the best trial. Noisy values count as they
         were measured.
         """
-        acceptable = [t for t in self._trials if self._is_acceptable(t)]
-        if not acceptable:
-            return ()
-        objectives = self.outputs.objectives
-        costs = [[-o.gain(t.values[o.name] or 0.0) for o in objectives] for t in acceptable]
-        on_front = nondominated(np.array(costs))
-        return tuple(_copy(t) for t, on in zip(acceptable, on_front, strict=True) if on)
+        rows = front_rows([trial.result for trial in self._trials], self.outputs)
+        return tuple(_copy(self._trials[row]) for row in rows)
 
     @property
     def best(self) -> Trial | None:
@@ -391,10 +386,6 @@ class Optimizer:
         """Designs evaluated, pending or given up; a lost one may be proposed again."""
         kept = [t.params for t in self._trials if t.outcome is not Outcome.LOST]
         return np.vstack([self.space.encode(kept), given_up(self._trials, self.space)])
-
-    def _is_acceptable(self, trial: Trial) -> bool:
-        objectives = (trial.values.get(objective.name) for objective in self.outputs.objectives)
-        return trial.is_feasible and None not in objectives and self.outputs.are_kept(trial.values)
 
     def _worked(self, value: Any) -> Result:
         values = self.outputs.values(value)

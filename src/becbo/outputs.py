@@ -62,6 +62,13 @@ class Objective:
         """Values that are acceptable: all of them."""
         return -math.inf, math.inf
 
+    @property
+    def wish(self) -> str:
+        """What is wanted of it, in words: `as large as possible`."""
+        if self.target is not None:
+            return f"as close to {self.target:.12g} as possible"
+        return f"as {'large' if self.direction == 'maximize' else 'small'} as possible"
+
     def orient(self, value: float) -> float:
         """The value as models see it: to be maximised, or the distance above the target."""
         if self.target is not None:
@@ -117,6 +124,15 @@ class Limit:
             math.inf if self.upper is None else self.upper,
         )
 
+    @property
+    def wish(self) -> str:
+        """What is wanted of it, in words: `at most 200`."""
+        if self.lower is None:
+            return f"at most {self.upper:.12g}"
+        if self.upper is None:
+            return f"at least {self.lower:.12g}"
+        return f"from {self.lower:.12g} to {self.upper:.12g}"
+
     def orient(self, value: float) -> float:
         """The value as models see it: as it is."""
         return value
@@ -149,6 +165,11 @@ class Recorded:
         """Values that are acceptable: all of them."""
         return -math.inf, math.inf
 
+    @property
+    def wish(self) -> str:
+        """What is wanted of it, in words: nothing."""
+        return "recorded only"
+
     def orient(self, value: float) -> float:
         """The value as models see it: as it is."""
         return value
@@ -174,6 +195,11 @@ class Output(Protocol):
     @property
     def bounds(self) -> tuple[float, float]:
         """The smallest and the largest acceptable value."""
+        ...
+
+    @property
+    def wish(self) -> str:
+        """What is wanted of it, in words."""
         ...
 
     def orient(self, value: float) -> float:

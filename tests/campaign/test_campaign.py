@@ -13,24 +13,27 @@ import pytest
 from coating import COATING, DESIGN, new_campaign, used_campaign
 
 import becbo.optuna.proposal
-from becbo import InvalidInput, Optimizer, Outcome, Trial
+from becbo import InvalidInput, Objective, Optimizer, Outcome, Trial
 from becbo.campaign.campaign import Campaign
-from becbo.campaign.description import describe, read_description
+from becbo.campaign.describing import describe, read_description
 from becbo.campaign.errors import Conflict
 from becbo.campaign.formatting import result_text
 from becbo.campaign.runs import REPEAT
 from becbo.campaign.store import campaign_names
 from becbo.optuna import open_storage
 from becbo.optuna.outcomes import MAX_RETRIES
+from becbo.outputs import Outputs
 from becbo.tables import import_cells
 from becbo.tables.files import Cell
 from becbo.tables.writing import table_cells
+
+OUTPUTS = Outputs.of(Objective("hardness", "maximize"))  # texts without the unit
 
 OTHER = {**DESIGN, "layers": 5}
 
 
 def results(campaign: Campaign) -> list[str]:
-    return [result_text(run.result) for run in campaign.runs]
+    return [result_text(run.result, OUTPUTS) for run in campaign.runs]
 
 
 def learned(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, float | None]]:
@@ -191,13 +194,13 @@ def test_correct_keeps_history(tmp_path: Path) -> None:
     campaign = used_campaign(tmp_path)
     campaign.record(0, 610, note="first try")
     run = campaign.correct(0, failed="peeled off")
-    assert (run.number, result_text(run.result), run.note) == (
+    assert (run.number, result_text(run.result, OUTPUTS), run.note) == (
         0,
         "failed (peeled off)",
         "first try",
     )
     run = campaign.correct(0, 611, note="second look")
-    assert [result_text(version.result) for version in run.history] == [
+    assert [result_text(version.result, OUTPUTS) for version in run.history] == [
         "610",
         "failed (peeled off)",
     ]
@@ -228,7 +231,7 @@ def test_undo(tmp_path: Path) -> None:
     assert campaign.undo(0).value == 620.0
     assert campaign.undo(0).value == 630.0  # undone
     added = campaign.undo(1)
-    assert result_text(added.result) == "lost (taken back)"
+    assert result_text(added.result, OUTPUTS) == "lost (taken back)"
     assert campaign.undo(1).value == 600.0
     number = campaign.suggest()[0].number
     with pytest.raises(InvalidInput, match=f"run {number} has no entry to undo"):
@@ -237,7 +240,7 @@ def test_undo(tmp_path: Path) -> None:
 
 def undone(campaign: Campaign) -> list[str]:
     """What the runs are after `undo_last` took back what was written about them."""
-    return [f"{run.number}: {result_text(run.result)}" for run in campaign.undo_last()]
+    return [f"{run.number}: {result_text(run.result, OUTPUTS)}" for run in campaign.undo_last()]
 
 
 def test_undo_walks_back_through_the_entries(tmp_path: Path) -> None:
@@ -258,7 +261,7 @@ def test_undo_walks_back_through_the_entries(tmp_path: Path) -> None:
         InvalidInput, match="nothing has been recorded yet, or every entry was undone"
     ):
         campaign.undo_last()
-    assert [result_text(version.result) for version in campaign.run(0).history] == [
+    assert [result_text(version.result, OUTPUTS) for version in campaign.run(0).history] == [
         *("610", "failed", "612", "failed", "610")
     ]
     campaign.record(0, 613)  # and on it goes
@@ -324,7 +327,7 @@ def test_a_withdrawn_suggestion_is_as_if_it_had_not_been_made(tmp_path: Path) ->
     campaign = used_campaign(tmp_path)
     number = campaign.suggest()[0].number
     withdrawn = campaign.withdraw(number)
-    assert result_text(withdrawn.result) == "lost (withdrawn)"
+    assert result_text(withdrawn.result, OUTPUTS) == "lost (withdrawn)"
     again = campaign.suggest()[0]
     assert (again.params, again.repeats) == (withdrawn.params, ())  # the models have not changed
     with pytest.raises(Conflict, match="is recorded already: lost"):
@@ -381,7 +384,7 @@ def test_wrong_runs(tmp_path: Path) -> None:
     before = campaign.runs
     with pytest.raises(InvalidInput, match="there is no run 7 in coating"):
         campaign.record(7, 1)
-    with pytest.raises(Conflict, match="run 1 is recorded already: 600; correct it instead"):
+    with pytest.raises(Conflict, match="run 1 is recorded already: 600 HV; correct it instead"):
         campaign.record(1, 1)
     with pytest.raises(InvalidInput, match="run 0 has no entry to correct; record it"):
         campaign.correct(0, 1)
@@ -396,9 +399,9 @@ def test_versions(tmp_path: Path) -> None:
     campaign = used_campaign(tmp_path)
     mine, theirs = campaign.run(1), Campaign.open(campaign.where)
     theirs.correct(1, 605, version=mine.version)
-    with pytest.raises(Conflict, match="run 1 has changed meanwhile: it is 605 now"):
+    with pytest.raises(Conflict, match="run 1 has changed meanwhile: it is 605 HV now"):
         campaign.correct(1, 606, version=mine.version)
-    with pytest.raises(Conflict, match="it is 605 now"):
+    with pytest.raises(Conflict, match="it is 605 HV now"):
         campaign.undo(1, version=mine.version)
     pending = campaign.run(0)
     theirs.record(0, failed=True)
@@ -453,7 +456,7 @@ def test_two_processes_record_the_same_run(tmp_path: Path) -> None:
     codes = [person.returncode for person in people]
     assert sorted(codes) == [0, 1], said
     winner = ("701", "702")[codes.index(0)]
-    assert f"conflict: run 0 is recorded already: {winner}" in said[codes.index(1)]
+    assert f"conflict: run 0 is recorded already: {winner} HV" in said[codes.index(1)]
     assert results(campaign) == [winner, "600", "failed (cracked)"]
 
 

@@ -9,7 +9,7 @@ from coating import COATING, DESIGN, new_campaign
 
 from becbo import InvalidInput
 from becbo.campaign.campaign import Campaign
-from becbo.campaign.description import describe
+from becbo.campaign.describing import describe
 
 
 def changed(*path: str, to: Any) -> dict[str, Any]:
@@ -57,7 +57,11 @@ def test_a_step_may_come(tmp_path: Path) -> None:
     ("path", "to", "named"),
     [
         (("name",), "b", "the name is 'b', not 'coating'; create a new campaign"),
-        (("objective", "direction"), "minimize", "minimize is another objective; create a new"),
+        (
+            ("objective", "direction"),
+            "minimize",
+            "hardness as small as possible: these are other",
+        ),
         (
             ("parameters", "speed"),
             {"low": 0, "high": 1},

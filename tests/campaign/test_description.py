@@ -11,15 +11,11 @@ from descriptions import contents
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from becbo import Categorical, InvalidInput, LinearConstraint, Real
-from becbo.campaign.description import (
-    Description,
-    LabParameter,
-    describe,
-    linear_constraint,
-    read_description,
-)
+from becbo import Categorical, InvalidInput, LinearConstraint, Objective, Real
+from becbo.campaign.describing import describe, read_description
+from becbo.campaign.description import Description, LabParameter, linear_constraint
 from becbo.campaign.notation import parse
+from becbo.outputs import Outputs
 
 EXAMPLE = Path(__file__).parents[2] / "examples/coating.yaml"
 X = {"low": 0, "high": 1}
@@ -101,7 +97,7 @@ def test_yaml_means_what_people_think(written: str, read: tuple[Any, ...]) -> No
 
 def test_an_objective_may_be_a_mere_name() -> None:
     described = describe({"name": "a", "parameters": {"x": X}, "objective": "yield"})
-    assert (described.objective.name, described.objective.direction) == ("yield", "minimize")
+    assert described.outputs == Outputs.of(Objective("yield", "minimize"))
 
 
 @pytest.mark.parametrize(
@@ -245,7 +241,7 @@ def test_a_constraint_on_a_logarithmic_parameter() -> None:
             {"objective": {"direction": "up"}},
             "direction 'up' of 'value' must be 'minimize' or 'maximize'",
         ),
-        ({"objective": {"name": "x"}}, "'x' is a parameter and the objective too"),
+        ({"objective": {"name": "x"}}, "'x' is a parameter and an output too"),
         ({"objective": {"name": "note"}}, "'note' is a column"),
         ({"objective": 5}, "objective: 5 must have entries"),
         ({"constraints": "x <= 1"}, "'x <= 1' must be a list"),

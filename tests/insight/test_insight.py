@@ -14,7 +14,7 @@ from memory import campaign_in_memory
 
 from becbo import Categorical, Integer, LinearConstraint, Real, Space
 from becbo.campaign.campaign import Campaign
-from becbo.campaign.description import describe
+from becbo.campaign.describing import describe
 from becbo.campaign.formatting import estimate, number, percent, plural, tight
 from becbo.campaign.runs import NOTHING, REPEAT, Run, RunState
 from becbo.insight.calibration import calibration, wilson
@@ -273,8 +273,8 @@ def suggest(
     resin: str = "X",
 ) -> Suggestion:
     worked = [r for r in runs if r.outcome is Outcome.OK]
-    best = max(worked, key=lambda r: r.value or 0.0, default=None)
-    context = suggestion_context(describe(PLAN), runs, best, RNG(0))
+    front = sorted(worked, key=lambda r: -(r.value or 0.0))[:1]
+    context = suggestion_context(describe(PLAN), runs, front, RNG(0))
     params = {"heat": heat, "time": 10.0, "resin": resin}
     return explain_suggestion(context, 20, params, origin, now, believed)
 
@@ -388,7 +388,7 @@ def test_what_other_runs_have_changed(believed: float, now: float, words: str) -
 
 def test_nothing_is_said_before_anything_is_known() -> None:
     said = suggest([], 1.0, UNKNOWN, "initial design")
-    assert (said.p_feasible, said.band, said.mean, said.p_better) == (None, None, None, None)
+    assert (said.p_feasible, said.band, said.outputs, said.p_better) == (None, None, {}, None)
 
 
 # -- a whole campaign --------------------------------------------------------------------------

@@ -38,7 +38,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> optuna.Study:
 def test_description_of_a_plain_study(study: optuna.Study) -> None:
     found = description_of(study)
     assert found.space.names == ("kind", "x", "y")
-    assert found.objective.direction == "minimize"
+    assert found.outputs.objectives[0].direction == "minimize"
 
 
 def test_an_empty_study_is_an_error() -> None:

@@ -16,25 +16,34 @@ from descriptions import contents, finite, texts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from becbo import InvalidInput, Outcome
+from becbo import InvalidInput, Objective, Outcome
 from becbo.campaign.campaign import Campaign
-from becbo.campaign.description import Description, describe
+from becbo.campaign.describing import describe
+from becbo.campaign.description import Description
 from becbo.campaign.formatting import result_text
 from becbo.campaign.runs import NOTHING, Run, RunState
 from becbo.campaign.store import Batch
+from becbo.outputs import Outputs
 from becbo.reasons import Reasons
 from becbo.tables import BadTable, export_table, import_cells, import_table
 from becbo.tables.files import MAX_ROWS, Cell, read_csv, read_xlsx
+from becbo.tables.headings import find_columns
 from becbo.tables.matching import ImportPlan, match_rows
 from becbo.tables.parsing import parameter_value, parse_number
-from becbo.tables.reading import noted_columns, read_rows
+from becbo.tables.reading import Row, read_rows
 from becbo.tables.writing import table_bytes, table_cells
 from becbo.trial import PENDING, Result
+
+OUTPUTS = Outputs.of(Objective("hardness", "maximize"))  # texts without the unit
 
 COATED = describe(COATING)
 HEADINGS = ["temperature", "layers", "gas", "hardness"]
 D600: list[Cell] = [200, 2, "argon", 600]
 Read = Callable[[bytes], list[list[Cell]]]
+
+
+def rows_of(description: Description, cells: list[list[Cell]]) -> list[Row]:
+    return read_rows(description, cells).rows
 
 
 @st.composite
@@ -48,11 +57,22 @@ def tables_of_runs(draw: st.DrawFn) -> tuple[Description, list[Run]]:
             p.name: p.decode(U[c]) for p, c in zip(space.parameters, space.columns, strict=True)
         }
         ended = draw(st.sampled_from(Outcome))
-        values = {description.objective.name: draw(finite)} if ended is Outcome.OK else {}
+        values = drawn_values(draw, description, ended)
         why = draw(texts) if ended in (Outcome.FAILED, Outcome.LOST) else ""
         result = Result(ended, values, Reasons.parse(why))
         runs.append(a_run(number, params, result, draw(texts)))
     return description, runs
+
+
+def drawn_values(draw: st.DrawFn, description: Description, ended: Outcome) -> dict[str, Any]:
+    """Of a run that worked at least one objective; of a failed one anything, or nothing."""
+    outputs = description.outputs
+    if not ended.is_answer or (ended is Outcome.FAILED and len(outputs.names) == 1):
+        return {}
+    values = {name: draw(st.none() | finite) for name in outputs.names}
+    if ended is Outcome.OK:
+        values[outputs.objectives[0].name] = draw(finite)
+    return values if any(value is not None for value in values.values()) else {}
 
 
 def is_same(a: Any, b: Any) -> bool:
@@ -72,12 +92,13 @@ def test_what_goes_out_comes_back(
     told: tuple[Description, list[Run]], suffix: str, read: Read
 ) -> None:
     description, runs = told
-    rows = read_rows(description, read(table_bytes(suffix, description, runs)))
+    rows = rows_of(description, read(table_bytes(suffix, description, runs)))
     assert [row.number for row in rows] == [run.number for run in runs]
     for row, run in zip(rows, runs, strict=True):
         assert row.params.keys() == run.params.keys()
         assert all(is_same(row.params[name], value) for name, value in run.params.items())
-        assert is_same(row.result.value, run.value)
+        assert row.result.values.keys() == run.values.keys()
+        assert all(is_same(row.result.values[name], value) for name, value in run.values.items())
         assert replace(row.result, values=run.result.values) == run.result
     assert [row.note for row in rows] == [run.note for run in runs]
 
@@ -124,7 +145,7 @@ def test_a_filled_in_sheet_records_the_pending_runs(tmp_path: Path) -> None:
     sheet[1][0] = None  # the number got lost; the design tells
     done = import_cells(campaign, sheet)
     assert ([r.number for r in done.recorded], done.added, done.n_known) == ([0, 3], [], 1)
-    assert [result_text(run.result) for run in campaign.runs] == [
+    assert [result_text(run.result, OUTPUTS) for run in campaign.runs] == [
         "640",
         "600",
         "failed (cracked)",
@@ -164,10 +185,10 @@ def test_units(headings: str, is_fine: bool) -> None:
     values = {"t": 200, "l": 2, "g": "argon", "h": 600}
     row = [values.get(name[:1]) for name in names]
     if is_fine:
-        assert read_rows(COATED, [names, row])[0].params == DESIGN
+        assert rows_of(COATED, [names, row])[0].params == DESIGN
     else:
         with pytest.raises(InvalidInput, match="here; convert it first"):
-            read_rows(COATED, [names, row])
+            rows_of(COATED, [names, row])
 
 
 def test_names_with_brackets_and_names_within_names() -> None:
@@ -180,7 +201,7 @@ def test_names_with_brackets_and_names_within_names() -> None:
         }
     )
     run = a_run(0, dict(zip(names, (0.1, 0.2, 0.3), strict=True)), Result.ok({"value": 1.0}))
-    assert read_rows(description, table_cells(description, [run]))[0].params == run.params
+    assert rows_of(description, table_cells(description, [run]))[0].params == run.params
 
 
 @pytest.mark.parametrize(
@@ -200,7 +221,7 @@ def test_names_with_brackets_and_names_within_names() -> None:
 )
 def test_what_cells_mean(cells: tuple[Cell, Cell], result: Result) -> None:
     row = [200, 2, "argon", *cells, result.reason]
-    assert read_rows(COATED, [[*HEADINGS, "outcome", "reason"], row])[0].result == result
+    assert rows_of(COATED, [[*HEADINGS, "outcome", "reason"], row])[0].result == result
 
 
 BAD_ROWS = [
@@ -224,7 +245,7 @@ BAD_ROWS = [
     ("200,2,argon,600,,first", "number 'first' must be the whole number of a run"),
     ("200,2,argon,605,,99", "there is no run 99; leave the number empty"),
     ("300,2,argon,600,,1", "run 1 has other parameters here"),
-    ("200,2,argon,610,,1", "run 1 is recorded as 600, not 610; correct it instead"),
+    ("200,2,argon,610,,1", "run 1 is recorded as 600 HV, not 610 HV; correct it instead"),
     (
         "200,2,argon,600,,,7",
         "'7' is in a column without a heading; add a heading, or clear the cell",
@@ -260,7 +281,7 @@ def test_every_bad_row_is_reported() -> None:
         [200, 2, "argon", 600, 1.0],
     ]
     with pytest.raises(BadTable, match="because of 3 rows") as caught:
-        read_rows(COATED, rows)
+        rows_of(COATED, rows)
     assert [problem.line for problem in caught.value.problems] == [3] * 5 + [5, 7]
     assert str(caught.value.problems[-1]) == "line 7: number 1 is in more than one line"
 
@@ -269,7 +290,7 @@ def test_every_bad_row_is_reported() -> None:
     ("cells", "words"),
     [
         ([], "the table is empty"),
-        ([[None, ""]], "the table is empty: its first line must name the columns"),
+        ([[None, ""]], "the table is empty: a line must name the columns"),
         ([HEADINGS], "headings but no rows"),
         ([HEADINGS, [None] * 4], "headings but no rows"),
         ([HEADINGS[1:]], "no column 'temperature'"),
@@ -281,13 +302,13 @@ def test_every_bad_row_is_reported() -> None:
 )
 def test_tables_that_cannot_be(cells: list[list[Cell]], words: str) -> None:
     with pytest.raises(InvalidInput, match=words):
-        read_rows(COATED, cells)
+        rows_of(COATED, cells)
 
 
 def test_columns_of_other_names_go_into_the_note() -> None:
     headings = ["date", *HEADINGS, "note", "operator", None, "date"]
     day: Any = datetime(2026, 1, 3)  # as in an Excel file
-    rows = read_rows(
+    rows = rows_of(
         COATED,
         [
             headings,
@@ -301,8 +322,8 @@ def test_columns_of_other_names_go_into_the_note() -> None:
         "operator: Bob",
         "",
     ]
-    assert noted_columns(COATED, [headings]) == ["date", "operator", "date"]
-    assert noted_columns(COATED, table_cells(COATED, [])) == []
+    assert find_columns(COATED, headings).others == [("date", 0), ("operator", 6), ("date", 8)]
+    assert find_columns(COATED, table_cells(COATED, [])[0]).others == []
 
 
 @pytest.mark.parametrize(
@@ -315,7 +336,7 @@ def test_columns_of_other_names_go_into_the_note() -> None:
 )
 def test_reasons_are_not_dropped(cells: list[Cell], words: str) -> None:
     with pytest.raises(BadTable, match=words):
-        read_rows(COATED, [[*HEADINGS, "outcome", "reason"], [200, 2, "argon", *cells]])
+        rows_of(COATED, [[*HEADINGS, "outcome", "reason"], [200, 2, "argon", *cells]])
 
 
 @pytest.mark.parametrize(
@@ -330,7 +351,7 @@ def test_reasons_are_not_dropped(cells: list[Cell], words: str) -> None:
 def test_headings_as_people_write_them(headings: str) -> None:
     row: list[Cell] = [200, 2, "argon", 600, "high", "dry"]
     names = headings.split(",")
-    (read,) = read_rows(COATED, [[], names, row[: len(names)]])
+    (read,) = rows_of(COATED, [[], names, row[: len(names)]])
     assert (read.params, read.result.value, read.line) == (DESIGN, 600.0, 3)
     assert read.note == ("Hardness: high; Gas: dry" if len(names) > 4 else "")
 
@@ -338,40 +359,105 @@ def test_headings_as_people_write_them(headings: str) -> None:
 def test_names_that_differ_in_capitals_only() -> None:
     parameter = {"low": 0, "high": 1}
     description = describe({"name": "a", "parameters": {"T": parameter, "t": parameter}})
-    (row,) = read_rows(description, [["t", "T", "value"], [0.1, 0.9, 1]])
+    (row,) = rows_of(description, [["t", "T", "value"], [0.1, 0.9, 1]])
     assert row.params == {"T": 0.9, "t": 0.1}
-    with pytest.raises(InvalidInput, match="no column 't'; its first line must .* has 'T', 'VALUE"):
-        read_rows(description, [["T", "VALUE"], [0.1, 1]])
+    with pytest.raises(InvalidInput, match="no column 't'; its headings are 'T', 'VALUE"):
+        rows_of(description, [["T", "VALUE"], [0.1, 1]])
 
 
 def test_a_missing_column_says_what_is_there() -> None:
-    with pytest.raises(InvalidInput, match="no column 'temperature'.* has 'Coatings of 2025'$"):
-        read_rows(COATED, [["Coatings of 2025", None], HEADINGS[:2], [200, 2, "argon", 600]])
+    with pytest.raises(InvalidInput, match="no column 'gas', 'hardness'; .* 'temperature', 'layer"):
+        rows_of(COATED, [["Coatings of 2025", None], HEADINGS[:2], [200, 2, "argon", 600]])
 
 
 def test_a_title_above_the_headings() -> None:
     headings: list[Cell] = ["Temperature (°C)", *HEADINGS[1:], "note"]
-    with pytest.raises(InvalidInput, match="are in line 3: delete the lines above them"):
-        read_rows(COATED, [["Coatings of 2025"], [], headings, [200, 2, "argon", 600]])
+    table: list[list[Cell]] = [["Coatings of 2025"], [], headings, [200, 2, "argon", 600]]
+    (row,) = rows_of(COATED, table)
+    assert (row.line, row.params, row.result.value) == (4, DESIGN, 600.0)
+
+
+def test_all_headings_that_do_not_fit_are_named() -> None:
+    with pytest.raises(InvalidInput) as caught:
+        rows_of(COATED, [["T", "Layers", "gas", "gas", "hardness [GPa]"], [200, 2, "argon", 600]])
+    assert str(caught.value).splitlines() == [
+        "the headings do not fit:",
+        "  column 'gas' appears twice; remove one of them",
+        "  column 'hardness [GPa]': hardness is in HV here; convert it first",
+        "  the table has no column 'temperature'; its headings are 'T', 'Layers', 'gas', 'gas', "
+        "'hardness [GPa]'",
+    ]
+
+
+GLUE = describe(
+    {
+        "name": "glue",
+        "objectives": {"strength": {"direction": "maximize", "unit": "kPa"}, "ph": {"target": 7}},
+        "limits": {"viscosity": {"upper": 200}},
+        "parameters": {"heat": {"low": 0, "high": 100}},
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (
+            ["118,3 kPa", 7.1, 90, "", ""],
+            Result.ok({"strength": 118.3, "ph": 7.1, "viscosity": 90}),
+        ),
+        ([80, None, None, "", ""], Result.ok({"strength": 80, "ph": None, "viscosity": None})),
+        (
+            [None, None, 340, "", "gel"],
+            Result.failed("gel", {"strength": None, "ph": None, "viscosity": 340}),
+        ),
+        (
+            [80, "failed", 340, "", ""],
+            Result.failed(None, {"strength": 80, "ph": None, "viscosity": 340}),
+        ),
+        ([None, None, None, "", ""], Result.failed()),
+        ([None, None, None, "lost", "power cut"], Result.lost("power cut")),
+    ],
+)
+def test_what_cells_of_several_outputs_mean(cells: list[Cell], expected: Result) -> None:
+    names: list[Cell] = ["heat", "strength [kPa]", "ph", "viscosity", "outcome", "reason"]
+    assert rows_of(GLUE, [names, [50, *cells]])[0].result == expected
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        ([80, 7, 90, "lost", ""], "outcome 'lost', but strength is 80; clear one of them"),
+        ([80, 7, 90, "", "gel"], "reason 'gel', but strength is 80; move it to the note, or write"),
+        ([None, None, None, "ok", ""], "but strength and ph and viscosity are empty"),
+        (["failed", "lost", None, "", ""], "failed and lost contradict each other"),
+        ([80, "acid", None, "", ""], "ph = 'acid' is not a number"),
+        (["80 %", 7, None, "", ""], "strength = '80 %' is not a number"),
+    ],
+)
+def test_bad_cells_of_several_outputs(cells: list[Cell], words: str) -> None:
+    names: list[Cell] = ["heat", "strength", "ph", "viscosity", "outcome", "reason"]
+    with pytest.raises(BadTable, match=words):
+        rows_of(GLUE, [names, [50, *cells]])
 
 
 def test_percent() -> None:
     parameter = {"low": 0, "high": 100, "unit": "%"}
     description = describe({"name": "a", "parameters": {"humidity": parameter}})
-    (row,) = read_rows(description, [["humidity", "value"], ["45 %", 1]])
+    (row,) = rows_of(description, [["humidity", "value"], ["45 %", 1]])
     assert row.params == {"humidity": 45.0}
 
 
 @pytest.mark.parametrize("written", ["210 °C", "210°C", "210,0 ℃", "+2,1e2 º C"])
 def test_a_cell_with_the_unit_of_its_column(written: str) -> None:
-    (row,) = read_rows(COATED, [HEADINGS, [written, 2, "argon", "540,5 HV"]])
+    (row,) = rows_of(COATED, [HEADINGS, [written, 2, "argon", "540,5 HV"]])
     assert (row.params["temperature"], row.result.value) == (210.0, 540.5)
 
 
 def test_choices_with_a_unit() -> None:
     content = {"name": "a", "parameters": {"x": {"choices": ["5", "5 %", 10], "unit": "%"}}}
     rows = [["x", "value"], ["5 %", 1], ["5", 1], ["10 %", 1]]
-    assert [row.params["x"] for row in read_rows(describe(content), rows)] == ["5 %", "5", 10]
+    assert [row.params["x"] for row in rows_of(describe(content), rows)] == ["5 %", "5", 10]
 
 
 @pytest.mark.parametrize(
@@ -400,7 +486,7 @@ def test_commas_that_may_separate_thousands(text: str) -> None:
 
 def test_empty_lines_do_not_make_a_table_long() -> None:
     rows: list[list[Cell]] = [[]] * (2 * MAX_ROWS)
-    assert len(read_rows(COATED, [HEADINGS, [200, 2, "argon", 600], *rows, [" "]])) == 1
+    assert len(rows_of(COATED, [HEADINGS, [200, 2, "argon", 600], *rows, [" "]])) == 1
 
 
 def test_a_table_says_something_else(tmp_path: Path) -> None:
@@ -410,7 +496,7 @@ def test_a_table_says_something_else(tmp_path: Path) -> None:
     sheet = table_cells(campaign.description, before)
     sheet[2][-4], sheet[3][-5] = "clear", "crumbled"
     done = import_cells(campaign, sheet)
-    told = [(run.number, result_text(run.result), run.note) for run in done.differing]
+    told = [(run.number, result_text(run.result, OUTPUTS), run.note) for run in done.differing]
     assert told == [(1, "600", "clear"), (2, "failed (crumbled)", "")]
     assert (campaign.runs, done.corrected, done.n_known) == (before, [], 3)
 
@@ -423,16 +509,16 @@ def test_a_table_says_what_was_missing(tmp_path: Path) -> None:
     done = import_cells(campaign, sheet)
     assert ([run.number for run in done.corrected], done.n_known) == ([0, 1], 1)
     assert [(run.number, run.note) for run in done.differing] == [(0, "by Bob")]
-    said = [(result_text(run.result), run.note) for run in campaign.runs[:2]]
+    said = [(result_text(run.result, OUTPUTS), run.note) for run in campaign.runs[:2]]
     assert said == [("failed (cracked)", "by Ann"), ("600", "hazy")]
-    assert [result_text(entry.result) for entry in campaign.run(0).history] == ["failed"]
+    assert [result_text(entry.result, OUTPUTS) for entry in campaign.run(0).history] == ["failed"]
 
 
 def test_rows_find_the_runs_that_say_the_same() -> None:
     failed = [a_run(i, DESIGN, Result.failed(why)) for i, why in enumerate("ab")]
     headings = [*HEADINGS, "reason"]
-    rows = read_rows(COATED, [headings, *([200, 2, "argon", None, why] for why in "ba")])
-    assert match_rows(COATED.space, rows, failed) == ImportPlan([], [], [], [])
+    rows = rows_of(COATED, [headings, *([200, 2, "argon", None, why] for why in "ba")])
+    assert match_rows(COATED, rows, failed) == ImportPlan([], [], [], [])
 
 
 def test_what_nobody_filled_in_stays_pending(tmp_path: Path) -> None:
@@ -495,8 +581,8 @@ def test_close_is_not_the_same_on_a_grid_or_among_whole_numbers() -> None:
     description = describe({"name": "a", "parameters": parameters})
     run = a_run(0, {"x": 500.0, "n": 500_000}, PENDING)
     cells: list[list[Cell]] = [[500.001, 500_000, 1], [500, 500_001, 1]]
-    rows = read_rows(description, [["x", "n", "value"], *cells])
-    assert match_rows(description.space, rows, [run]).to_add == rows
+    rows = rows_of(description, [["x", "n", "value"], *cells])
+    assert match_rows(description, rows, [run]).to_add == rows
 
 
 def test_all_digits_go_before_close() -> None:
@@ -504,8 +590,8 @@ def test_all_digits_go_before_close() -> None:
     near, far = ({"x": 0.5, "y": y} for y in (10.00001, 10.00004))
     runs = [a_run(i, params, PENDING) for i, params in enumerate((near, far))]
     cells: list[list[Cell]] = [["x", "y", "value"], [0.5, 10, 1], [0.5, 10.00001, 2]]
-    rows = read_rows(description, cells)
-    assert match_rows(description.space, rows, runs).to_record == [
+    rows = rows_of(description, cells)
+    assert match_rows(description, rows, runs).to_record == [
         (runs[0], rows[1]),
         (runs[1], rows[0]),
     ]
@@ -517,35 +603,35 @@ def test_thousands_of_runs_are_compared_at_once() -> None:
         a_run(i, {"x": 0.5, "y": i / 1000}, Result.ok({"value": float(i)})) for i in range(5000)
     ]
     cells = [[*run.params.values(), run.value] for run in runs[-MAX_ROWS:]]
-    rows = read_rows(description, [["x", "y", "value"], *cells])
+    rows = rows_of(description, [["x", "y", "value"], *cells])
     began = time.process_time()
-    assert match_rows(description.space, rows, runs) == ImportPlan([], [], [], [])
+    assert match_rows(description, rows, runs) == ImportPlan([], [], [], [])
     assert time.process_time() - began < 2  # one by one, it takes four seconds
 
 
 def test_a_row_without_a_number_leaves_the_run_to_the_row_that_names_it() -> None:
     pending = a_run(0, DESIGN, PENDING)
-    rows = read_rows(COATED, [[*HEADINGS, "number"], [*D600, None], [*D600[:3], 700, 0]])
-    todo = match_rows(COATED.space, rows, [pending])
+    rows = rows_of(COATED, [[*HEADINGS, "number"], [*D600, None], [*D600[:3], 700, 0]])
+    todo = match_rows(COATED, rows, [pending])
     assert (todo.to_record, todo.to_add) == ([(pending, rows[1])], [rows[0]])
 
 
 def test_numbers_of_another_campaign() -> None:
-    rows = read_rows(COATED, [[*HEADINGS, "number"], [200, 2, "argon", 600, 17]])
-    assert match_rows(COATED.space, rows, []).to_add == rows
+    rows = rows_of(COATED, [[*HEADINGS, "number"], [200, 2, "argon", 600, 17]])
+    assert match_rows(COATED, rows, []).to_add == rows
     known = a_run(0, DESIGN, Result.ok({"hardness": 600.0}))
-    assert match_rows(COATED.space, rows, [known]).to_add == []  # the same table again
+    assert match_rows(COATED, rows, [known]).to_add == []  # the same table again
     with pytest.raises(BadTable, match="there is no run 17; .* if these are numbers of your own"):
-        match_rows(COATED.space, rows, [replace(known, params={**DESIGN, "layers": 3})])
+        match_rows(COATED, rows, [replace(known, params={**DESIGN, "layers": 3})])
 
 
 def test_a_pending_run_is_recorded_once() -> None:
     pending = a_run(0, DESIGN, PENDING)
-    rows = read_rows(COATED, [HEADINGS, *[[200, 2, "argon", 600]] * 2])
-    todo = match_rows(COATED.space, rows, [pending])
+    rows = rows_of(COATED, [HEADINGS, *[[200, 2, "argon", 600]] * 2])
+    todo = match_rows(COATED, rows, [pending])
     assert (todo.to_record, todo.to_add) == ([(pending, rows[0])], [rows[1]])
     done = replace(pending, result=Result.ok({"hardness": 600.0}))
-    assert match_rows(COATED.space, rows, [done]).to_add == [rows[1]]
+    assert match_rows(COATED, rows, [done]).to_add == [rows[1]]
 
 
 def test_choices_that_are_no_texts() -> None:
@@ -567,7 +653,7 @@ def test_capitals_of_choices() -> None:
     content = {"name": "a", "parameters": {"x": {"choices": ["Argon", "N2", "n2"]}}}
     parameter = describe(content).space.parameters[0]
     assert [parameter_value(parameter, cell) for cell in ("ARGON", "n2")] == ["Argon", "n2"]
-    (row,) = read_rows(COATED, [HEADINGS, [200, 2, "Argon", 600]])
+    (row,) = rows_of(COATED, [HEADINGS, [200, 2, "Argon", 600]])
     assert row.params == DESIGN
     content["parameters"] = {"x": {"choices": ["NaCl", "NACL"]}}
     with pytest.raises(InvalidInput, match="x = 'nacl' is not one of 'NaCl', 'NACL'"):

@@ -29,7 +29,17 @@ def test_what_there_is(site: Site) -> None:
     assert listed == {
         "id": "coating",
         "name": "coating",
-        "objective": {"name": "hardness", "unit": "HV", "direction": "maximize"},
+        "objectives": [
+            {
+                "name": "hardness",
+                "unit": "HV",
+                "direction": "maximize",
+                "target": None,
+                "reference": None,
+            }
+        ],
+        "limits": [],
+        "recorded": [],
     }
     described = site.get(API).json()
     assert described["parameters"]["temperature"] == {"low": 150, "high": 450, "unit": "°C"}

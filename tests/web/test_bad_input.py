@@ -10,6 +10,8 @@ from web.lab import Site
 from becbo.tables.files import MAX_ROWS
 from becbo.web import forms
 
+_OK = {"outcome": "ok"}
+
 NEW = {"name": "new", "objective": "y", "direction": "minimize"}
 A = {"parameter-0-name": "a", "parameter-0-kind": "number"}
 RANGE = {**A, "parameter-0-low": "0", "parameter-0-high": "1"}
@@ -33,7 +35,7 @@ FORMS: list[tuple[str, dict[str, str], dict[str, Any], str]] = [
     ("/new", {**NEW, **RANGE, "name": "x" * 101}, {}, "longer than 100 characters"),
     ("/new", {**NEW, **RANGE, "name": "coating"}, {}, "already has &#39;coating"),
     ("/new", {**NEW, **RANGE, "direction": "up"}, {}, "must be &#39;minimize&#39; or"),
-    ("/new", {**NEW, **RANGE, "objective": "a"}, {}, "is a parameter and the objective"),
+    ("/new", {**NEW, **RANGE, "objective": "a"}, {}, "is a parameter and an output"),
     ("/new", {**NEW, **A}, {}, "needs a lowest and a highest value"),
     ("/new", {**NEW, **RANGE, "parameter-0-low": "1,500"}, {}, "write 1500 or 1.500"),
     ("/new", {**NEW, **RANGE, "parameter-0-low": "ten"}, {}, "is not a number"),
@@ -73,16 +75,26 @@ FORMS: list[tuple[str, dict[str, str], dict[str, Any], str]] = [
     ("/c/coating/suggest", {"q": "²"}, {}, "whole number from 1 to 50"),
     # Results.
     ("/c/coating/runs/4/record", {"version": "4"}, {}, "worked, failed or was lost"),
-    ("/c/coating/runs/4/record", {"version": "4", "outcome": "ok"}, {}, "hardness [HV] is empty"),
+    ("/c/coating/runs/4/record", {"version": "4", "outcome": "ok"}, {}, "hardness is empty"),
     (
         "/c/coating/runs/4/record",
-        {"version": "4", "outcome": "ok", "value": "4,125"},
+        {"version": "4", "outcome": "ok", "output-0": "4,125"},
         {},
         "ambiguous",
     ),
-    ("/c/coating/runs/4/record", {"version": "4", "outcome": "ok", "value": "nan"}, {}, "finite"),
-    ("/c/coating/runs/4/record", {"version": "4", "outcome": "ok", "value": "1e999"}, {}, "finite"),
-    ("/c/coating/runs/4/record", {"outcome": "ok", "value": "1"}, {}, "contain the version"),
+    (
+        "/c/coating/runs/4/record",
+        {"version": "4", "outcome": "ok", "output-0": "nan"},
+        {},
+        "finite",
+    ),
+    (
+        "/c/coating/runs/4/record",
+        {"version": "4", "outcome": "ok", "output-0": "1e999"},
+        {},
+        "finite",
+    ),
+    ("/c/coating/runs/4/record", {"outcome": "ok", "output-0": "1"}, {}, "contain the version"),
     ("/c/coating/runs/4/record", {"version": "x", "outcome": "lost"}, {}, "contain the version"),
     (
         "/c/coating/runs/4/record",
@@ -112,7 +124,7 @@ FORMS: list[tuple[str, dict[str, str], dict[str, Any], str]] = [
     ("/c/coating/import", {}, upload("t.ods", "x"), "must be a .csv or .xlsx"),
     ("/c/coating/import", {}, upload("../../t.csv", ""), "empty"),
     ("/c/coating/import", {}, upload("t.csv", b"\0\1"), "not a CSV file"),
-    ("/c/coating/import", {}, upload("t.csv", "depth\n1"), "and has &#39;depth&#39;"),
+    ("/c/coating/import", {}, upload("t.csv", "depth\n1"), "headings are &#39;depth&#39;"),
     ("/c/coating/import", {}, upload("t.csv", "temperature [K],gas,hardness\n1,argon,2"), "°C"),
     (
         "/c/coating/import",
@@ -156,18 +168,18 @@ BODIES: list[tuple[str, Any, int, str]] = [
     (f"{API}/suggest", [], 422, "dictionary"),
     (RECORD, {}, 422, "exactly one"),
     (RECORD, {"value": 1, "failed": True}, 422, "exactly one"),
-    (RECORD, {"value": "1"}, 422, "value: "),
-    (RECORD, {"value": True}, 422, "value: "),
-    (RECORD, {"value": None}, 422, "value: "),
+    (RECORD, {"value": "1"}, 422, "value."),
+    (RECORD, {"value": True}, 422, "value."),
+    (RECORD, {"value": None}, 422, "value."),
     (RECORD, {"failed": False}, 422, "failed"),
     (RECORD, {"failed": ""}, 422, "failed"),
     (RECORD, {"failed": "x" * 501}, 422, "500"),
     (RECORD, {"value": 1, "version": 3}, 409, "has changed meanwhile"),
-    (f"{API}/runs/0/record", {"value": 1}, 409, "recorded already: 300"),
+    (f"{API}/runs/0/record", {"value": 1}, 409, "recorded already: 300 HV"),
     (f"{API}/runs/99/record", {"value": 1}, 404, "no run 99"),
     (f"{API}/runs/x/record", {"value": 1}, 404, "no such page"),
     (f"{API}/runs/4/correct", {"value": 1}, 422, "record it"),
-    (f"{API}/runs/0/correct", {"value": 1, "version": 7}, 409, "it is 300 now"),
+    (f"{API}/runs/0/correct", {"value": 1, "version": 7}, 409, "it is 300 HV now"),
     (f"{API}/runs/4/undo", {}, 422, "no entry to undo"),
     (f"{API}/runs/0/withdraw", {}, 409, "undo that first"),
     (f"{API}/runs", {"params": DESIGN}, 422, "exactly one"),
@@ -210,7 +222,7 @@ def test_everything_that_is_wrong_with_a_table(shared_site: Site) -> None:
 
 
 def test_what_was_typed_is_still_there(shared_site: Site) -> None:
-    fields = {"version": "4", "outcome": "ok", "value": "4,125", "note": "warm"}
+    fields = {"version": "4", "outcome": "ok", "output-0": "4,125", "note": "warm"}
     record = shared_site.send("/c/coating/runs/4/record", fields)
     assert 'value="4,125"' in record.text and 'value="warm"' in record.text
     new = shared_site.send("/new", {**NEW, **RANGE, "parameter-0-low": "nothing"})

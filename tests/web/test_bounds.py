@@ -11,7 +11,7 @@ from commands import Done
 from web.lab import Site
 
 from becbo.campaign import bounds
-from becbo.campaign.description import describe, read_description
+from becbo.campaign.describing import describe, read_description
 from becbo.campaign.store import checked_description
 from becbo.errors import InvalidInput
 from becbo.optimizer import Optimizer

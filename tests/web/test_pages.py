@@ -27,7 +27,7 @@ def text_of(site: Site, path: str) -> str:
 def test_the_list(site: Site) -> None:
     text = text_of(site, "/")
     assert '<a href="/c/coating">coating</a>' in text
-    assert "Maximize hardness [HV]" in text and "400 HV" in text and "4 of 20" in text
+    assert "hardness [HV] as large as possible" in text and "400 HV" in text and "4 of 20" in text
 
 
 def test_an_empty_list_says_how_to_begin(tmp_path: Path, open_site: Opens, where: Path) -> None:
@@ -133,12 +133,12 @@ def test_a_page_shows_the_work_or_what_came_of_it(
 
 @pytest.mark.parametrize("typed", ["655,5", "655.5 HV"])
 def test_numbers_as_people_type_them(site: Site, campaign: Campaign, typed: str) -> None:
-    site.send("/c/coating/runs/4/record", {"version": "4", "outcome": "ok", "value": typed})
+    site.send("/c/coating/runs/4/record", {"version": "4", "outcome": "ok", "output-0": typed})
     assert campaign.run(4).value == 655.5
 
 
 def test_record_a_value(site: Site, campaign: Campaign) -> None:
-    fields = {"outcome": "ok", "value": " 410.5", "note": "warm", "version": "4"}
+    fields = {"outcome": "ok", "output-0": " 410.5", "note": "warm", "version": "4"}
     answer = site.send(f"{PAGE}/runs/4/record", fields)
     text = text_of(site, answer.headers["location"])
     assert "Run 4 is recorded: 410.5 HV." in text
@@ -167,7 +167,7 @@ def test_record_what_has_no_value(
 def test_correct_and_take_back(site: Site, campaign: Campaign) -> None:
     text = text_of(site, f"{PAGE}/runs/3")
     assert 'value="cracked"' in text and "returns to: lost" in text
-    fields = {"outcome": "ok", "value": "377", "version": "3"}
+    fields = {"outcome": "ok", "output-0": "377", "version": "3"}
     corrected = site.send(f"{PAGE}/runs/3/correct", fields)
     assert "Run 3 is corrected: 377 HV." in text_of(site, corrected.headers["location"])
     text = text_of(site, f"{PAGE}/runs/3")
@@ -188,21 +188,21 @@ def test_withdraw_a_suggestion(site: Site, campaign: Campaign) -> None:
 
 def test_whoever_is_second_is_told(site: Site, campaign: Campaign) -> None:
     campaign.record(4, 410)
-    fields = {"outcome": "ok", "value": "399", "version": "4"}
+    fields = {"outcome": "ok", "output-0": "399", "version": "4"}
     answer = site.send(f"{PAGE}/runs/4/record", fields)
     assert answer.status_code == 409
-    assert "Somebody else was faster: run 4 is recorded already: 410" in answer.text
+    assert "Somebody else was faster: run 4 is recorded already: 410 HV" in answer.text
     # What was typed can be sent as a correction.
     assert "Save the correction" in answer.text and 'value="399"' in answer.text
     campaign.correct(4, 411)
     for what in ("correct", "undo", "withdraw"):
         answer = site.send(f"{PAGE}/runs/4/{what}", fields)
-        assert answer.status_code == 409 and "it is 411 now" in answer.text
+        assert answer.status_code == 409 and "it is 411 HV now" in answer.text
     assert campaign.run(4).value == 411
 
 
 def test_add_an_experiment(site: Site, campaign: Campaign) -> None:
-    fields = {"setting-0": "222", "setting-1": "nitrogen", "outcome": "ok", "value": "3"}
+    fields = {"setting-0": "222", "setting-1": "nitrogen", "outcome": "ok", "output-0": "3"}
     answer = site.send(f"{PAGE}/add", fields)
     assert "Run 5 is added: 3 HV." in text_of(site, answer.headers["location"])
     assert campaign.run(5).params == {"temperature": 222, "gas": "nitrogen"}

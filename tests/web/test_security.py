@@ -20,7 +20,7 @@ from becbo.web.security import (
 )
 
 RECORD = "/c/coating/runs/4/record"
-ENTRY = {"outcome": "ok", "value": "410", "version": "4"}
+ENTRY = {"outcome": "ok", "output-0": "410", "version": "4"}
 
 
 class Clock:

@@ -13,7 +13,7 @@ import pytest
 from web.lab import COATING, TOKEN, Site, serving
 
 from becbo import Optimizer, Outcome
-from becbo.campaign.description import describe
+from becbo.campaign.describing import describe
 from becbo.web.app import make_app
 from becbo.web.context import MAX_HISTORY
 from becbo.web.security import Access

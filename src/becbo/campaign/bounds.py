@@ -10,6 +10,7 @@ from becbo.errors import InvalidInput
 MAX_PARAMETERS = 200
 MAX_CHOICES = 200  # of one parameter
 MAX_COLUMNS = 1000  # of the models: one for each number, one for each choice
+MAX_OUTPUTS = 50
 MAX_CONSTRAINTS = 200
 MAX_FORMULA = 2000  # characters of a constraint
 MAX_BUDGET = 1_000_000  # experiments

@@ -21,6 +21,7 @@ from becbo.campaign.proposals import ask_study, plan_of
 from becbo.campaign.runs import (
     WITHDRAWN,
     Run,
+    Value,
     clean_text,
     entered_result,
     last_entries,
@@ -35,7 +36,7 @@ from becbo.optimizer import Optimizer
 from becbo.optuna.proposal import optimizer_of
 from becbo.optuna.storage import open_storage, study_lock
 from becbo.optuna.study_data import StudyData
-from becbo.trial import Outcome, Result
+from becbo.trial import Outcome
 
 
 class Campaign:
@@ -48,6 +49,7 @@ class Campaign:
         run = campaign.suggest()[0]
         print(run.number, run.params, run.believed)
         campaign.record(run.number, 812.5, note="slight haze")  # it worked
+        # with several outputs: record(run.number, {"strength": 72.4, "ph": 6.8})
         # or record(run.number, failed="it peeled off"), or record(run.number, lost="power cut")
 
     `becbo.tables` imports and exports spreadsheets, `becbo.report` writes what was learned.
@@ -116,8 +118,9 @@ class Campaign:
     def change(self, description: AnyDescription) -> list[str]:
         """Replaces the description.
 
-        Ranges, steps, constraints, units, notes, the budget and all settings can change, as long as
-        every run so far remains valid. The kind of a parameter and the objective cannot.
+        Ranges, steps, constraints, limits, units, notes, the budget and all settings can change, as
+        long as every run so far remains valid. The kind of a parameter and what an objective wants
+        cannot.
 
         Args:
             description: The new one, as for `create`.
@@ -148,7 +151,7 @@ class Campaign:
 
     @property
     def status(self) -> Status:
-        """The number of experiments by outcome, the best one, and what is left of the budget."""
+        """The number of experiments by outcome, the best ones, and what is left of the budget."""
         return status_of(self.description, self.runs)
 
     def run(self, number: int) -> Run:
@@ -192,10 +195,11 @@ class Campaign:
     def record(
         self,
         number: int,
-        value: float | None = None,
+        value: Value | None = None,
         *,
         failed: bool | str = False,
         lost: bool | str = False,
+        measured: Mapping[str, float | None] | None = None,
         note: str | None = None,
         version: int | None = None,
     ) -> Run:
@@ -205,11 +209,13 @@ class Campaign:
 
         Args:
             number: The number of the run.
-            value: The measured value.
+            value: The measured value; with several outputs, a dict of values by name, in which
+                what was not measured is None or left out.
             failed: The design does not work: the reason, or True. Commas separate several
                 reasons, which are then taken to be complete. The models learn from failures.
             lost: The experiment says nothing about its design (power cut, broken sensor): the
                 reason, or True. The design is suggested again.
+            measured: What was measured although it failed, by the name of the output.
             note: Anything worth keeping.
             version: The `Run.version` that you have seen. If the run has changed since, nothing
                 is written.
@@ -221,21 +227,22 @@ class Campaign:
             InvalidInput: The result cannot be used.
             Conflict: The run is recorded already, or has changed since `version`.
         """
-        result = self._result(value, failed, lost)
+        result = entered_result(self.description.outputs, value, failed, lost, measured)
         with self._lock():
             run = self._current(number, version)
             if run.outcome is not Outcome.PENDING:
-                raise Conflict(f"{_recorded(run)}; correct it instead")
-            store.finish_run(self._study, run, result, note)
+                raise Conflict(f"{self._recorded(run)}; correct it instead")
+            store.finish_run(self._study, self.description.outputs, run, result, note)
         return self.run(number)
 
     def correct(
         self,
         number: int,
-        value: float | None = None,
+        value: Value | None = None,
         *,
         failed: bool | str = False,
         lost: bool | str = False,
+        measured: Mapping[str, float | None] | None = None,
         note: str | None = None,
         version: int | None = None,
     ) -> Run:
@@ -243,9 +250,10 @@ class Campaign:
 
         Args:
             number: The number of the run, which it keeps.
-            value: The measured value.
+            value: The measured value, or a dict of values.
             failed: The design does not work: the reason, or True.
             lost: The experiment says nothing about its design: the reason, or True.
+            measured: What was measured although it failed.
             note: The new note; None keeps the present one.
             version: The `Run.version` that you have seen.
 
@@ -256,13 +264,13 @@ class Campaign:
             InvalidInput: The result cannot be used, or the run is pending.
             Conflict: The run has changed since `version`.
         """
-        result = self._result(value, failed, lost)
+        result = entered_result(self.description.outputs, value, failed, lost, measured)
         with self._lock():
             run = self._current(number, version)
             if run.outcome is Outcome.PENDING:
                 raise InvalidInput(f"run {number} has no entry to correct; record it")
             note = run.note if note is None else clean_text(note)
-            store.replace_run(self._study, self.description.space, run, result, note)
+            store.replace_run(self._study, self.description, run, result, note)
         return self.run(number)
 
     def undo(self, number: int, *, version: int | None = None) -> Run:
@@ -289,7 +297,7 @@ class Campaign:
                 raise InvalidInput(
                     f"run {number} has no entry to undo; withdraw it if nobody will carry it out"
                 )
-            store.restore_run(self._study, self.description.space, run, run.before)
+            store.restore_run(self._study, self.description, run, run.before)
         return self.run(number)
 
     def undo_last(self) -> list[Run]:
@@ -308,7 +316,7 @@ class Campaign:
             if not written_last:
                 raise InvalidInput("nothing has been recorded yet, or every entry was undone")
             for run, entry in written_last:
-                store.restore_run(self._study, self.description.space, run, entry.before)
+                store.restore_run(self._study, self.description, run, entry.before)
         numbers = {run.number for run, _ in written_last}
         return [run for run in self.runs if run.number in numbers]
 
@@ -331,16 +339,17 @@ class Campaign:
         with self._lock():
             run = self._current(number, version)
             if run.outcome is not Outcome.PENDING:
-                raise Conflict(f"{_recorded(run)}; undo that first")
-            store.finish_run(self._study, run, WITHDRAWN, None)
+                raise Conflict(f"{self._recorded(run)}; undo that first")
+            store.finish_run(self._study, self.description.outputs, run, WITHDRAWN, None)
         return self.run(number)
 
     def add(
         self,
         params: Mapping[str, Any],
-        value: float | None = None,
+        value: Value | None = None,
         *,
         failed: bool | str = False,
+        measured: Mapping[str, float | None] | None = None,
         note: str = "",
     ) -> Run:
         """Records an experiment that was not suggested here.
@@ -348,8 +357,9 @@ class Campaign:
         Args:
             params: A value for every parameter. The known constraints may be violated: they
                 restrict suggestions, not experiments that were carried out.
-            value: The measured value.
+            value: The measured value, or a dict of values.
             failed: The design does not work: the reason, or True.
+            measured: What was measured although it failed.
             note: Anything worth keeping.
 
         Returns:
@@ -358,10 +368,10 @@ class Campaign:
         Raises:
             InvalidInput: A parameter or the result cannot be used.
         """
-        space = self.description.space
-        checked = space.validate(params)
-        result = self._result(value, failed)
-        return self.run(store.add_run(self._study, space, checked, result, clean_text(note)))
+        description = self.description
+        checked = description.space.validate(params)
+        result = entered_result(description.outputs, value, failed, measured=measured)
+        return self.run(store.add_run(self._study, description, checked, result, clean_text(note)))
 
     @contextmanager
     def batch(self) -> Iterator[Batch]:
@@ -373,7 +383,7 @@ class Campaign:
             The batch, with the runs as they are now.
         """
         with self._lock():
-            yield Batch(self._study, self.description.space, self.runs)
+            yield Batch(self._study, self.description, self.runs)
 
     def optimizer(self) -> Optimizer:
         """The runs as an `Optimizer`, for predictions. It is a copy: using it changes nothing."""
@@ -381,21 +391,18 @@ class Campaign:
 
     def _repeat_lost(self, at_most: int) -> list[int]:
         """Adds runs with the designs of lost ones; returns their numbers."""
-        space = self.description.space
+        description = self.description
         with self._lock():
-            due = runs_to_repeat(self.runs, space)[:at_most]
-            return [store.repeat_run(self._study, space, run) for run in due]
-
-    def _result(self, value: float | None, failed: bool | str, lost: bool | str = False) -> Result:
-        return entered_result(self.description.objective.name, value, failed, lost)
+            due = runs_to_repeat(self.runs, description.space)[:at_most]
+            return [store.repeat_run(self._study, description, run) for run in due]
 
     def _current(self, number: int, version: int | None) -> Run:
         run = self.run(number)
         if version is not None and version != run.version:
-            now = result_text(run.result)
+            now = result_text(run.result, self.description.outputs)
             raise Conflict(f"run {number} has changed meanwhile: it is {now} now")
         return run
 
-
-def _recorded(run: Run) -> str:
-    return f"run {run.number} is recorded already: {result_text(run.result)}"
+    def _recorded(self, run: Run) -> str:
+        now = result_text(run.result, self.description.outputs)
+        return f"run {run.number} is recorded already: {now}"

@@ -8,6 +8,7 @@ from typing import Any
 from becbo.campaign.description import Description
 from becbo.campaign.runs import Run
 from becbo.errors import InvalidInput
+from becbo.outputs import Outputs
 from becbo.space import Categorical, Parameter
 from becbo.trial import Outcome
 
@@ -29,8 +30,7 @@ def check_change(old: Description, new: Description, runs: Sequence[Run]) -> Non
     """
     if new.name != old.name:
         raise InvalidInput(f"the name is {new.name!r}, not {old.name!r}; {_NEW_CAMPAIGN}")
-    if new.direction != old.direction:
-        raise InvalidInput(f"objective: {new.direction} is another objective; {_NEW_CAMPAIGN}")
+    _check_objectives(old.outputs, new.outputs)
     if set(new.space.names) != set(old.space.names):
         odd = sorted(set(new.space.names) ^ set(old.space.names))
         raise InvalidInput(f"parameters: {', '.join(odd)} were added or removed; {_NEW_CAMPAIGN}")
@@ -43,6 +43,17 @@ def check_change(old: Description, new: Description, runs: Sequence[Run]) -> Non
             )
     for run in runs:
         _check_run(run, new)
+
+
+def _check_objectives(old: Outputs, new: Outputs) -> None:
+    """The study has a value for each objective; values of several outputs are kept by name."""
+    before, after = (
+        [(o.name if not new.is_single else "", o.direction) for o in outputs.objectives]
+        for outputs in (old, new)
+    )
+    if before != after:
+        wanted = ", ".join(f"{o.name} {o.wish}" for o in new.objectives)
+        raise InvalidInput(f"{wanted}: these are other objectives; {_NEW_CAMPAIGN}")
 
 
 def _nature(parameter: Parameter) -> object:

@@ -1,7 +1,9 @@
-"""The description of a campaign, as a lab writes it: a YAML, TOML or JSON file, or a dict.
+"""The description of a campaign. A lab writes it as a YAML, TOML or JSON file.
 
 name: coating
 objective: {name: hardness, unit: HV, direction: maximize}
+limits:
+  roughness: {upper: 3, unit: µm}
 parameters:
   temperature: {low: 150, high: 450, unit: °C}
   time: {low: 1, high: 48, log: true, unit: h, note: at temperature}
@@ -10,47 +12,41 @@ parameters:
 constraints:
   - temperature + 10*layers <= 480
 budget: 40
+
+Several objectives are written as `objectives: {strength: {direction: maximize}, ph: {target: 7}}`,
+and what is only kept as `recorded: {colour: {}}`. `becbo.campaign.describing` reads all this.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from becbo.campaign.bounds import (
     MAX_BUDGET,
-    MAX_CHOICES,
     MAX_COLUMNS,
     MAX_CONSTRAINTS,
-    MAX_NAME,
-    MAX_NOTE,
+    MAX_OUTPUTS,
     MAX_PARAMETERS,
     check_count,
 )
 from becbo.campaign.formulas import linear_constraint
-from becbo.campaign.notation import PARSERS, parse, to_yaml
+from becbo.campaign.names import check_column, check_name, check_text, check_unit_and_note, heading
+from becbo.campaign.notation import to_yaml
 from becbo.checks import whole_number
 from becbo.errors import InvalidInput
 from becbo.methods import build
-from becbo.outputs import Objective, Outputs
+from becbo.outputs import Output, Outputs
 from becbo.settings import Settings
-from becbo.space import Categorical, Constraint, Integer, Parameter, Real, Space
+from becbo.space import Categorical, Constraint, Integer, Parameter, Space
 
-# Columns of every table of runs, hence not names of parameters or objectives.
-RESERVED_COLUMNS = (
-    "number", "outcome", "reason", "note", "believed chance", "believed value", "believed spread",
-)  # fmt: skip
-
-_DEFAULTS = Settings(seed=0)
-_OBJECTIVE = {"name": "value", "unit": "", "direction": "minimize", "note": ""}
-_SETTINGS = ("method", "risk", "failures", "noisy", "n_initial", "seed")
-_KEYS = ("name", "objective", "parameters", "constraints", "budget", *_SETTINGS, "note")
-_NUMBER_KEYS = ("low", "high", "log", "step", "integer", "unit", "note")
-_CHOICE_KEYS = ("choices", "unit", "note")
+DEFAULTS = Settings(seed=0)
+_OBJECTIVE = {"unit": "", "direction": "minimize", "target": None, "reference": None}
+_LIMIT = {"unit": "", "lower": None, "upper": None}
+_RECORDED = {"unit": ""}
 
 
 @dataclass(frozen=True)
@@ -109,12 +105,12 @@ class Description:
     Args:
         name: The name of the campaign.
         parameters: What can be set.
-        objective: What is measured, and whether it should be large or small.
+        outputs: What is measured: objectives, limits and numbers to record.
         constraints: Limits known in advance, as in "a + 2*b <= 10"; no suggestion violates them.
         budget: How many experiments are planned. Nothing stops there.
         settings: How to optimise; the method is a name from `becbo.METHODS`.
         note: Anything that people should know.
-        objective_note: The same about the objective.
+        output_notes: The same about outputs, by name.
 
     Raises:
         InvalidInput: Something cannot be used; the message names it.
@@ -122,12 +118,12 @@ class Description:
 
     name: str
     parameters: tuple[LabParameter, ...]
-    objective: Objective = field(default_factory=Objective)
+    outputs: Outputs = field(default_factory=lambda: Outputs.of("minimize"))
     constraints: tuple[str, ...] = ()
     budget: int | None = None
-    settings: Settings = _DEFAULTS
+    settings: Settings = DEFAULTS
     note: str = ""
-    objective_note: str = ""
+    output_notes: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse what cannot be a campaign, before anything is stored."""
@@ -137,24 +133,12 @@ class Description:
         self._check_size()
         if self.budget is not None:
             whole_number("budget", self.budget, at_most=MAX_BUDGET)
-        _check_text("note", self.note)
-        check_column("objective", self.objective.name)
-        if self.objective.target is not None:
-            raise InvalidInput(f"objective: target {self.objective.target!r}: give a direction")
-        check_unit_and_note("objective", self.objective.unit, self.objective_note)
-        if self.objective.name in self.space.names:
-            raise InvalidInput(
-                f"{self.objective.name!r} is a parameter and the objective too; rename one of them"
-            )
+        check_text("note", self.note)
+        for output in self.outputs:
+            self._check_output(output)
         if not isinstance(self.settings.method, str):
             raise InvalidInput(f"method {self.settings.method!r} must be the name of a method")
         build(self.settings, self.outputs)
-
-    def _check_size(self) -> None:
-        n_columns = sum(described.parameter.width for described in self.parameters)
-        check_count("parameters", len(self.parameters), MAX_PARAMETERS, "parameters")
-        check_count("parameters", n_columns, MAX_COLUMNS, "numbers and choices")
-        check_count("constraints", len(self.constraints), MAX_CONSTRAINTS, "constraints")
 
     @cached_property
     def space(self) -> Space:
@@ -163,30 +147,24 @@ class Description:
         return Space(parameters, [_constraint(text, parameters) for text in self.constraints])
 
     @property
-    def direction(self) -> Literal["minimize", "maximize"]:
-        """The direction of the objective."""
-        return "maximize" if self.objective.direction == "maximize" else "minimize"
+    def headings(self) -> dict[str, str]:
+        """Name and unit of each output by its name, as a column heading."""
+        return {output.name: heading(output.name, output.unit) for output in self.outputs}
 
     @property
-    def outputs(self) -> Outputs:
-        """What an experiment returns."""
-        return Outputs.of(self.objective)
-
-    @property
-    def objective_heading(self) -> str:
-        """Name and unit of the objective, as a column heading."""
-        return heading(self.objective.name, self.objective.unit)
+    def wishes(self) -> list[str]:
+        """What is wanted of each output: `hardness [HV] as large as possible`."""
+        return [f"{self.headings[output.name]} {output.wish}" for output in self.outputs]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON or YAML without defaults, from which `describe` makes the same."""
-        objective = {key: getattr(self.objective, key) for key in ("name", "unit", "direction")}
         written = {
             "name": self.name,
-            "objective": _different(objective | {"note": self.objective_note}, _OBJECTIVE),
+            **self._outputs_dict(),
             "parameters": {p.name: _parameter_dict(p) for p in self.parameters},
             "constraints": list(self.constraints),
             "budget": self.budget,
-            **_different(vars(self.settings), vars(_DEFAULTS)),
+            **_different(vars(self.settings), vars(DEFAULTS)),
             "failures": self.settings.failures.to_dict(),
             "note": self.note,
         }
@@ -196,70 +174,38 @@ class Description:
         """The content of a file that `read_description` reads."""
         return to_yaml(self.to_dict())
 
+    def _outputs_dict(self) -> dict[str, Any]:
+        objectives = {o.name: self._output_dict(o, _OBJECTIVE) for o in self.outputs.objectives}
+        written: dict[str, Any] = {"objectives": objectives}
+        if len(objectives) == 1:
+            name, keys = next(iter(objectives.items()))
+            written = {"objective": _different({"name": name}, {"name": "value"}) | keys}
+        limits = {limit.name: self._output_dict(limit, _LIMIT) for limit in self.outputs.limits}
+        recorded = {o.name: self._output_dict(o, _RECORDED) for o in self.outputs.recorded}
+        return written | {"limits": limits, "recorded": recorded}
 
-def heading(name: str, unit: str) -> str:
-    """Name and unit as people write them above a column."""
-    return f"{name} [{unit}]" if unit else name
+    def _output_dict(self, output: Output, defaults: Mapping[str, Any]) -> dict[str, Any]:
+        given = {key: value for key, value in vars(output).items() if value is not None}
+        written = _different({key: given[key] for key in defaults if key in given}, defaults)
+        note = self.output_notes.get(output.name, "")
+        written |= {"note": note} if note else {}
+        return {key: _short(v) if isinstance(v, float) else v for key, v in written.items()}
 
+    def _check_size(self) -> None:
+        n_columns = sum(described.parameter.width for described in self.parameters)
+        check_count("parameters", len(self.parameters), MAX_PARAMETERS, "parameters")
+        check_count("parameters", n_columns, MAX_COLUMNS, "numbers and choices")
+        check_count("constraints", len(self.constraints), MAX_CONSTRAINTS, "constraints")
+        check_count("outputs", len(self.outputs.names), MAX_OUTPUTS, "outputs")
 
-def read_description(path: str | Path) -> Description:
-    """Reads a description.
-
-    Args:
-        path: A .yaml, .yml, .toml or .json file.
-
-    Returns:
-        The description.
-
-    Raises:
-        InvalidInput: The file cannot be read, or its content is not a description.
-    """
-    path = Path(path)
-    if path.suffix.lower() not in PARSERS:
-        raise InvalidInput(f"{path}: a description must be a {', '.join(PARSERS)} file")
-    try:
-        content = parse(path.suffix.lower(), path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise InvalidInput(f"cannot read {path}: {error.strerror}") from error
-    except ValueError as error:  # of TOML, JSON, YAML and of the encoding
-        raise InvalidInput(f"{path} cannot be read: {error}") from error
-    try:
-        return describe(content)
-    except InvalidInput as error:
-        raise InvalidInput(f"{path}: {error}") from error
-
-
-def describe(content: Any) -> Description:
-    """Makes a description from plain data.
-
-    Args:
-        content: A mapping with the keys of a description file.
-
-    Returns:
-        The description.
-
-    Raises:
-        InvalidInput: Something is missing, unknown or cannot be used; the message names it.
-    """
-    _check_keys("the description", content, _KEYS)
-    parameters = content.get("parameters")
-    if not isinstance(parameters, Mapping) or not parameters:
-        raise InvalidInput(
-            "parameters: give at least one, as in `temperature: {low: 20, high: 90, unit: °C}`"
-        )
-    constraints = content.get("constraints") or ()
-    if isinstance(constraints, str) or not isinstance(constraints, Sequence):
-        raise InvalidInput(f"constraints: {constraints!r} must be a list, as in `- a + b <= 10`")
-    objective, objective_note = _objective(content.get("objective") or {})
-    return Description(
-        name=content.get("name", ""),
-        parameters=tuple(_parameter(name, given) for name, given in parameters.items()),
-        objective=objective,
-        constraints=tuple(constraints),
-        settings=replace(_DEFAULTS, **_given(content, _SETTINGS)),
-        objective_note=objective_note,
-        **_given(content, ("budget", "note")),
-    )
+    def _check_output(self, output: Output) -> None:
+        what = f"output {output.name!r}"
+        check_column(what, output.name)
+        check_unit_and_note(what, output.unit, self.output_notes.get(output.name, ""))
+        if output.name in self.space.names:
+            raise InvalidInput(
+                f"{output.name!r} is a parameter and an output too; rename one of them"
+            )
 
 
 def _constraint(text: str, parameters: Sequence[Parameter]) -> Constraint:
@@ -268,107 +214,6 @@ def _constraint(text: str, parameters: Sequence[Parameter]) -> Constraint:
     if any(numbers[name].log for name in constraint.coefficients):
         return constraint.__call__  # not linear on the scale of the models: asked design by design
     return constraint
-
-
-def _parameter(name: Any, given: Any) -> LabParameter:
-    check_name("a parameter", name)
-    what = f"parameter {name!r}"
-    is_choice = isinstance(given, Mapping) and "choices" in given
-    _check_keys(what, given, _CHOICE_KEYS if is_choice else _NUMBER_KEYS)
-    settings = _given(given, _NUMBER_KEYS)
-    texts = {key: settings.pop(key) for key in ("unit", "note") if key in settings}
-    if is_choice:
-        return LabParameter(Categorical(name, _choices(what, given["choices"])), **texts)
-    if "low" not in settings or "high" not in settings:
-        raise InvalidInput(f"{what} needs low and high, or choices")
-    for key in ("log", "integer"):
-        if not isinstance(settings.get(key, False), bool):
-            raise InvalidInput(f"{what}: {key} {settings[key]!r} must be true or false")
-    kind = Integer if settings.pop("integer", False) else Real
-    return LabParameter(kind(name, **settings), **texts)
-
-
-def _choices(what: str, choices: Any) -> list[Any]:
-    if isinstance(choices, str) or not isinstance(choices, Sequence):
-        raise InvalidInput(f"{what}: choices {choices!r} must be a list, as in [argon, nitrogen]")
-    check_count(what, len(choices), MAX_CHOICES, "choices")
-    for choice in choices:
-        if not isinstance(choice, str | int | float):
-            raise InvalidInput(f"{what}: choice {choice!r} must be text or a number")
-        if isinstance(choice, str):
-            _check_text(f"{what}: choice", choice)
-            if choice.strip() != choice or not choice:
-                raise InvalidInput(
-                    f"{what}: choice {choice!r} must not be empty or have spaces around it"
-                )
-        elif not math.isfinite(choice):
-            raise InvalidInput(f"{what}: choice {choice!r} must be a finite number, or in quotes")
-    if len({str(choice) for choice in choices}) < len(choices):
-        raise InvalidInput(f"{what}: choices {choices!r} must look different from each other")
-    return list(choices)
-
-
-def _objective(given: Any) -> tuple[Objective, str]:
-    """The objective and the note about it."""
-    if isinstance(given, str):
-        given = {"name": given}
-    _check_keys("objective", given, tuple(_OBJECTIVE))
-    objective = _given(given, tuple(_OBJECTIVE))
-    check_column("objective", objective.get("name", "value"))
-    return Objective(**_given(objective, ("name", "unit", "direction"))), objective.get("note", "")
-
-
-def _given(content: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
-    return {key: content[key] for key in keys if content.get(key) is not None}
-
-
-def _check_keys(what: str, given: Any, keys: Sequence[str]) -> None:
-    if not isinstance(given, Mapping):
-        raise InvalidInput(f"{what}: {given!r} must have entries such as `{keys[0]}: ...`")
-    unknown = [key for key in given if key not in keys]
-    if unknown:
-        raise InvalidInput(f"{what}: unknown {unknown[0]!r}; it can have {', '.join(keys)}")
-
-
-def check_name(what: str, name: Any) -> None:
-    """Refuses a name that cannot be used."""
-    if not isinstance(name, str):
-        raise InvalidInput(f"{what}: {name!r} must be a name; put it in quotes")
-    if not name.strip():
-        raise InvalidInput(f"{what}: give a name")
-    if len(name) > MAX_NAME:
-        raise InvalidInput(f"{what}: {name[:20]!r}... is longer than {MAX_NAME} characters")
-    if name != name.strip() or not name.isprintable() or any(c in name for c in "[]`"):
-        raise InvalidInput(
-            f"{what}: {name!r} must not contain [ ] ` or line breaks, or have spaces around it"
-        )
-
-
-def check_column(what: str, name: Any) -> None:
-    """Refuses a name that cannot be the heading of a column."""
-    check_name(what, name)
-    if name.lower() in RESERVED_COLUMNS:
-        raise InvalidInput(
-            f"{what}: {name!r} is a column of every table; choose another name for it"
-        )
-
-
-def check_unit_and_note(what: str, unit: Any, note: Any = "") -> None:
-    """Refuses a unit or a note that cannot be printed."""
-    _check_text(f"{what}: unit", unit, MAX_NAME)
-    _check_text(f"{what}: note", note)
-    if unit != unit.strip() or not unit.isprintable():
-        raise InvalidInput(
-            f"{what}: unit {unit!r} must not contain line breaks or have spaces around it"
-        )
-
-
-def _check_text(what: str, text: Any, most: int = MAX_NOTE) -> None:
-    if not isinstance(text, str):
-        raise InvalidInput(f"{what} {text!r} must be text; put it in quotes")
-    check_count(what, len(text), most, "characters")
-    if not all(c.isprintable() or c in "\n\t" for c in text):
-        raise InvalidInput(f"{what} {text!r} has characters that cannot be printed")
 
 
 def _parameter_dict(described: LabParameter) -> dict[str, Any]:

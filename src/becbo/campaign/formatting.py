@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
-from becbo.trial import Result
+from becbo.outputs import Outputs
+from becbo.trial import Estimate, Outcome, Result
 
 _PLAIN = 1e-4, 1e6  # between these, numbers are written without an exponent
 _FINEST = 1e-6  # standard deviation down to which all digits are written
@@ -17,12 +19,23 @@ def number(value: Any, unit: str = "") -> str:
     return f"{text} {unit}" if unit else text
 
 
-def result_text(result: Result, unit: str = "") -> str:
-    """A result in a few words: `600 HV` or `failed (cracked)`."""
-    if result.value is not None:
-        return number(result.value, unit)
-    outcome = result.outcome.value
-    return f"{outcome} ({result.reason})" if result.reason else outcome
+def result_text(result: Result, outputs: Outputs) -> str:
+    """A result in a few words: `600 HV`, `yield 72 %, viscosity 118` or `failed (cracked)`."""
+    values = values_text(result.values, outputs)
+    if result.outcome is Outcome.OK:
+        return values
+    remarks = "; ".join(filter(None, (result.reason, values)))
+    return f"{result.outcome.value} ({remarks})" if remarks else result.outcome.value
+
+
+def values_text(values: Mapping[str, float | None], outputs: Outputs) -> str:
+    """The outputs that were measured, by name unless there is only one output."""
+    has_names = len(outputs.names) > 1
+    return ", ".join(
+        f"{output.name} {number(value, output.unit)}" if has_names else number(value, output.unit)
+        for output in outputs
+        if (value := values.get(output.name)) is not None
+    )
 
 
 def percent(share: float) -> str:
@@ -43,6 +56,16 @@ def estimate(mean: float, std: float, unit: str = "") -> str:
     else:
         text = f"{mean:.6g} ± {std:.2g}"
     return f"{text} {unit}" if unit else text
+
+
+def expected_text(estimates: Mapping[str, Estimate], outputs: Outputs) -> str:
+    """The expected outputs, by name unless there is only one: `72 ± 3 kPa`."""
+    has_names = len(outputs.names) > 1
+    return ", ".join(
+        (f"{output.name} " if has_names else "") + estimate(known.mean, known.std, output.unit)
+        for output in outputs
+        if (known := estimates.get(output.name)) is not None
+    )
 
 
 def plural(count: int, what: str) -> str:

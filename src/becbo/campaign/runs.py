@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from optuna.trial import FrozenTrial, TrialState
 
-from becbo.checks import finite_value
 from becbo.errors import InvalidInput
 from becbo.optuna.beliefs import StoredProposal, proposal_of
 from becbo.optuna.outcomes import (
@@ -30,6 +29,8 @@ from becbo.outputs import Outputs
 from becbo.space import Space
 from becbo.trial import PENDING, Outcome, Prediction, Result
 
+Value = float | Mapping[str, float | None]  # what was measured; with several outputs, by name
+
 # Attributes of trials.
 NOTE = "becbo:note"  # what somebody noted
 REOPENED = "becbo:reopened"  # pending again, because an entry was undone
@@ -43,33 +44,45 @@ UNDONE = Result.lost("taken back")  # a run that was added, and then undone
 
 
 def entered_result(
-    objective: str, value: float | None = None, failed: bool | str = False, lost: bool | str = False
+    outputs: Outputs,
+    value: Value | None = None,
+    failed: bool | str = False,
+    lost: bool | str = False,
+    measured: Mapping[str, float | None] | None = None,
 ) -> Result:
     """The result that somebody enters.
 
     Args:
-        objective: The name of the objective.
-        value: The measured value.
+        outputs: What experiments return.
+        value: The measured value; with several outputs, the values by name.
         failed: The design does not work: the reason, or True.
         lost: The experiment says nothing about its design: the reason, or True.
+        measured: What was measured although it failed, by the name of the output.
 
     Returns:
         The result.
 
     Raises:
-        InvalidInput: The value is not a finite number, a reason is not text, or not exactly one
-            of `value`, `failed` and `lost` was given.
+        InvalidInput: A value is not a finite number or has no output, a reason is not text, or not
+            exactly one of `value`, `failed` and `lost` was given.
     """
     if (value is not None) + bool(failed) + bool(lost) != 1:
         raise InvalidInput(
             f"value {value!r}, failed {failed!r}, lost {lost!r}: give exactly one of them"
         )
+    if measured and not failed:
+        raise InvalidInput(f"measured {dict(measured)!r} goes with failed; give it as the value")
     if value is not None:
-        return Result.ok({objective: finite_value(value)})
+        values = outputs.values(value)
+        if all(number is None for number in values.values()):
+            raise InvalidInput(f"no value was given; give at least one of {', '.join(values)}")
+        return Result.ok(values)
     given = failed or lost
     reason = None if isinstance(given, bool | np.bool_) else given
-    make = Result.failed if failed else Result.lost
-    return make(clean_text(reason) if isinstance(reason, str) else reason)
+    reason = clean_text(reason) if isinstance(reason, str) else reason
+    if not failed:
+        return Result.lost(reason)
+    return Result.failed(reason, outputs.values(measured) if measured else None)
 
 
 def clean_text(text: str) -> str:
@@ -153,8 +166,13 @@ class Run:
         return self.result.outcome
 
     @property
+    def values(self) -> Mapping[str, float | None]:
+        """For every output what was measured, or None; empty if there is no result."""
+        return self.result.values
+
+    @property
     def value(self) -> float | None:
-        """The measured value, if it worked."""
+        """The value of the only output; with several outputs, see `values`."""
         return self.result.value
 
     @property
@@ -274,12 +292,13 @@ def _run(
 
 
 def _believed(proposal: StoredProposal | None, outputs: Outputs) -> Prediction | None:
-    """What was predicted, under the present names of the outputs: a change may rename them."""
+    """What was predicted, under the present name of the only output: a change may rename it."""
     if proposal is None or proposal.believed is None:
         return None
-    estimates = proposal.believed.outputs.values()
-    named = dict(zip(outputs.names, estimates, strict=False))
-    return replace(proposal.believed, outputs=named)
+    estimates = proposal.believed.outputs
+    if outputs.is_single:
+        estimates = dict(zip(outputs.names, estimates.values(), strict=False))
+    return replace(proposal.believed, outputs=estimates)
 
 
 def _origin(proposal: StoredProposal | None, repeats: Sequence[int]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -35,7 +36,7 @@ def run_to_dict(run: Run) -> dict[str, Any]:
 
 
 def status_to_dict(campaign: Campaign) -> dict[str, Any]:
-    """The status of a campaign, with its best run and its pending runs."""
+    """The status of a campaign, with its best run or its front, and its pending runs."""
     status, runs = campaign.status, campaign.runs
     return {
         **goal_to_dict(campaign.description),
@@ -44,21 +45,20 @@ def status_to_dict(campaign: Campaign) -> dict[str, Any]:
         "n_left": status.n_left,
         "counts": {outcome.value: status.counts[outcome] for outcome in Outcome},
         "best": None if status.best is None else run_to_dict(status.best),
+        "front": [run_to_dict(run) for run in status.front],
         "pending": [run_to_dict(run) for run in runs if run.outcome is Outcome.PENDING],
         "reasons": dict(status.reasons),
     }
 
 
 def goal_to_dict(description: Description) -> dict[str, Any]:
-    """The name of a campaign and its objective."""
-    objective = description.objective
+    """The name of a campaign and its outputs."""
+    outputs = description.outputs
     return {
         "name": description.name,
-        "objective": {
-            "name": objective.name,
-            "unit": objective.unit,
-            "direction": description.direction,
-        },
+        "objectives": [asdict(objective) for objective in outputs.objectives],
+        "limits": [asdict(limit) for limit in outputs.limits],
+        "recorded": [asdict(output) for output in outputs.recorded],
     }
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from becbo.campaign.description import Description
 from becbo.campaign.runs import Run
+from becbo.front import front_rows
 from becbo.reasons import Reasons
 from becbo.trial import Outcome
 
@@ -18,16 +19,23 @@ class Status:
 
     Attributes:
         counts: The number of experiments by outcome.
-        best: The best run that worked.
+        front: The acceptable runs that no other beats, by number: they worked, keep every limit
+            and have a value of every objective. With one objective it is the best run.
         budget: How many experiments are planned.
         reasons: How often each reason of failure was given, the most frequent first; "" counts
             failures without a reason. A run counts for each of its reasons.
     """
 
     counts: Mapping[Outcome, int]
-    best: Run | None
+    front: tuple[Run, ...]
+    has_best: bool  # whether there is one objective, hence a best run
     budget: int | None
     reasons: Mapping[str, int]
+
+    @property
+    def best(self) -> Run | None:
+        """The best run, if there is one objective and anything acceptable."""
+        return self.front[0] if self.has_best and self.front else None
 
     @property
     def n_done(self) -> int:
@@ -55,11 +63,11 @@ def status_of(description: Description, runs: Sequence[Run]) -> Status:
     Returns:
         Its status.
     """
-    worked = [run for run in runs if run.outcome is Outcome.OK]
-    gain = description.objective.gain
+    outputs = description.outputs
     return Status(
         Counter(run.outcome for run in runs),
-        max(worked, key=lambda run: gain(run.value or 0.0)) if worked else None,
+        tuple(runs[row] for row in front_rows([run.result for run in runs], outputs)),
+        len(outputs.objectives) == 1,
         description.budget,
         _reasons([run.result.reasons for run in runs if run.outcome is Outcome.FAILED]),
     )

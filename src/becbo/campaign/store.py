@@ -19,18 +19,20 @@ import optuna
 from optuna.storages import BaseStorage
 from optuna.trial import TrialState
 
-from becbo.campaign.description import Description, describe, read_description
+from becbo.campaign.describing import describe, read_description
+from becbo.campaign.description import Description
 from becbo.campaign.errors import Conflict, NotFound
 from becbo.campaign.proposals import plan_of
 from becbo.campaign.runs import BATCH, NOTE, REOPENED, RESTORES, Run, RunState, clean_text
 from becbo.errors import InvalidInput
 from becbo.optuna.internals import add_trial, set_system_attr, set_user_attr
+from becbo.optuna.measured import VALUES, study_directions
 from becbo.optuna.outcomes import OUTCOME, REASON, REPLACES, RETRIES
 from becbo.optuna.proposal import next_proposal
 from becbo.optuna.spaces import distributions_of
 from becbo.optuna.storage import open_storage, study_lock, without_password
 from becbo.optuna.study_data import StudyData
-from becbo.space import Space
+from becbo.outputs import Outputs
 from becbo.trial import PENDING, Outcome, Result
 
 DESCRIPTION = "becbo:campaign"  # attribute of the study
@@ -87,7 +89,7 @@ def create_study(description: Description, where: str | Path, storage: BaseStora
         study = optuna.create_study(
             storage=storage,
             study_name=description.name,
-            direction=description.direction,
+            directions=study_directions(description.outputs),
             load_if_exists=True,
         )
         if not _is_unused(study, description):
@@ -99,7 +101,8 @@ def create_study(description: Description, where: str | Path, storage: BaseStora
 
 def _is_unused(study: optuna.Study, description: Description) -> bool:
     is_used = DESCRIPTION in study.user_attrs or bool(study.get_trials(deepcopy=False))
-    return not is_used and study.direction.name.lower() == description.direction
+    directions = [direction.name.lower() for direction in study.directions]
+    return not is_used and directions == study_directions(description.outputs)
 
 
 def open_study(where: str | Path, name: str | None) -> optuna.Study:
@@ -126,8 +129,16 @@ def describe_study(study: optuna.Study, description: Description) -> None:
     """Stores the description in the study."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-        study.set_metric_names([description.objective_heading])  # for optuna-dashboard
+        study.set_metric_names(_metric_names(description))  # for optuna-dashboard
     study.set_user_attr(DESCRIPTION, description.to_dict())
+
+
+def _metric_names(description: Description) -> list[str]:
+    """What the values of trials are in Optuna: see `_optuna_values`."""
+    return [
+        description.headings[o.name] + ("" if o.target is None else f", off {o.target:.12g}")
+        for o in description.outputs.objectives
+    ]
 
 
 def description_in(study: optuna.Study) -> Description:
@@ -142,35 +153,45 @@ def _described(content: str) -> Description:
 
 def add_run(
     study: optuna.Study,
-    space: Space,
+    description: Description,
     params: Mapping[str, Any],
     result: Result,
     note: str = "",
     system_attrs: Mapping[str, Any] | None = None,
 ) -> int:
     """Adds a trial with these settings and this result; returns its number."""
+    state, values = _as_told(result, description.outputs)
     trial = optuna.create_trial(
-        state=_STATES[result.outcome],
-        value=result.value,
+        state=state,
+        values=values,
         params=dict(params),
-        distributions=distributions_of(space),
-        user_attrs=_attributes(result, note or None),
+        distributions=distributions_of(description.space),
+        user_attrs=_attributes(result, note or None, description.outputs),
         system_attrs=dict(system_attrs or {}),
     )
     return add_trial(study, trial)
 
 
 def finish_run(
-    study: optuna.Study, run: Run, result: Result, note: str | None, batch: str = ""
+    study: optuna.Study,
+    outputs: Outputs,
+    run: Run,
+    result: Result,
+    note: str | None,
+    batch: str = "",
 ) -> None:
     """Ends the trial of a pending run."""
     trial = study.get_trials(deepcopy=False)[run.version]
+    state, values = _as_told(result, outputs)
     try:
         # Also without a batch: an import that was killed just here may have left its own.
         set_system_attr(study, trial, BATCH, batch)
-        for key, text in _attributes(result, note and clean_text(note)).items():
-            set_user_attr(study, trial, key, text)
-        study.tell(run.version, result.value, _STATES[result.outcome])
+        # The same holds for values: nothing counts before the outcome is written.
+        stale: dict[str, Any] = {VALUES: {}} if VALUES in trial.user_attrs else {}
+        attrs = stale | _attributes(result, note and clean_text(note), outputs)
+        for key, value in attrs.items():
+            set_user_attr(study, trial, key, value)
+        study.tell(run.version, values, state)
     except (ValueError, optuna.exceptions.UpdateFinishedTrialError) as error:
         # Another program, such as optuna-dashboard, ended it without taking the lock.
         raise Conflict(f"run {run.number} has been recorded meanwhile") from error
@@ -178,7 +199,7 @@ def finish_run(
 
 def replace_run(
     study: optuna.Study,
-    space: Space,
+    description: Description,
     run: Run,
     result: Result,
     note: str,
@@ -186,28 +207,46 @@ def replace_run(
 ) -> None:
     """Adds a trial that represents the run from now on."""
     attrs = {REPLACES: run.version, **(system_attrs or {})}
-    add_run(study, space, run.params, result, note, attrs)
+    add_run(study, description, run.params, result, note, attrs)
 
 
-def repeat_run(study: optuna.Study, space: Space, run: Run) -> int:
+def repeat_run(study: optuna.Study, description: Description, run: Run) -> int:
     """Adds a pending run with the design of a lost one; returns its number."""
     attrs = {RETRIES: [*run.repeats, run.number]}
-    return add_run(study, space, run.params, PENDING, system_attrs=attrs)
+    return add_run(study, description, run.params, PENDING, system_attrs=attrs)
 
 
-def restore_run(study: optuna.Study, space: Space, run: Run, earlier: RunState) -> None:
+def restore_run(study: optuna.Study, description: Description, run: Run, earlier: RunState) -> None:
     """Returns the run to an earlier state."""
     is_pending = earlier.result.outcome is Outcome.PENDING
     attrs = {REOPENED: True} if is_pending else {RESTORES: earlier.entry}
-    replace_run(study, space, run, earlier.result, earlier.note, attrs)
+    replace_run(study, description, run, earlier.result, earlier.note, attrs)
 
 
-def _attributes(result: Result, note: str | None) -> dict[str, str]:
-    """What a trial keeps besides its value; the outcome last, because it is what counts."""
-    attrs = {} if note is None else {NOTE: note}
-    if result.outcome in (Outcome.FAILED, Outcome.LOST):
-        attrs |= {REASON: str(result.reasons), OUTCOME: result.outcome.value}
-    return attrs
+def _as_told(result: Result, outputs: Outputs) -> tuple[TrialState, list[float] | None]:
+    """State and values of a trial in Optuna, which has a value for every objective or none.
+
+    The value of an objective with a target is its distance from the target.
+    """
+    state = _STATES[result.outcome]
+    measured = [(o, result.values.get(o.name)) for o in outputs.objectives]
+    known = [abs(o.orient(v)) if o.target is not None else v for o, v in measured if v is not None]
+    if state is TrialState.COMPLETE and len(known) == len(measured):
+        return state, known
+    return (TrialState.FAIL if state is TrialState.COMPLETE else state), None
+
+
+def _attributes(result: Result, note: str | None, outputs: Outputs) -> dict[str, Any]:
+    """What a trial keeps besides its value; the outcome last, because it is what counts.
+
+    A single value that Optuna keeps is not kept twice.
+    """
+    attrs: dict[str, Any] = {} if note is None else {NOTE: note}
+    if result.outcome is Outcome.PENDING or (outputs.is_single and result.outcome is Outcome.OK):
+        return attrs
+    if result.outcome is not Outcome.OK:
+        attrs[REASON] = str(result.reasons)
+    return attrs | {VALUES: dict(result.values), OUTCOME: result.outcome.value}
 
 
 @dataclass(frozen=True)
@@ -219,7 +258,7 @@ class Batch:
     """
 
     study: optuna.Study
-    space: Space
+    description: Description
     runs: list[Run]
     _id: str = field(default_factory=lambda: uuid.uuid4().hex)
 
@@ -234,7 +273,7 @@ class Batch:
         Returns:
             The number of the new run.
         """
-        return add_run(self.study, self.space, params, result, note, {BATCH: self._id})
+        return add_run(self.study, self.description, params, result, note, {BATCH: self._id})
 
     def record(self, run: Run, result: Result, note: str) -> None:
         """Records a pending run, or replaces what was recorded about another one.
@@ -248,6 +287,7 @@ class Batch:
             Conflict: Another program ended the trial of the run.
         """
         if run.outcome is Outcome.PENDING:
-            finish_run(self.study, run, result, note or None, self._id)
+            outputs = self.description.outputs
+            finish_run(self.study, outputs, run, result, note or None, self._id)
         else:
-            replace_run(self.study, self.space, run, result, note, {BATCH: self._id})
+            replace_run(self.study, self.description, run, result, note, {BATCH: self._id})

@@ -93,9 +93,9 @@ def import_(
     r"""Import experiments from a spreadsheet, all of its rows or none.
 
     One row is one experiment. The columns are headed by the names of the
-    parameters and of the objective, with or without the unit: temperature
-    or temperature \[°C]. An empty or `failed` cell of the objective means
-    that the experiment failed.
+    parameters and of the outputs, with or without the unit: temperature
+    or temperature \[°C]. `failed` in the cell of an output, or no value of any
+    objective, means that the experiment failed.
 
     Optional columns: number (of a pending run that the row records, or that
     stays pending if the row has no result), outcome, reason, note. Any others,
@@ -127,11 +127,12 @@ def export(
     if table.exists() and not overwrite:  # it may be the table that was to be imported
         raise InvalidInput(f"{table} exists already; choose another name, or add --overwrite")
     with opened_campaign(file, campaign) as opened:
+        from becbo.campaign.formatting import plural
         from becbo.tables.writing import export_table
 
         export_table(opened, table)
-        n_runs = len(opened.runs)
-        Console().print(f"{n_runs} runs written to {escape(str(table))}", soft_wrap=True)
+        n_runs = plural(len(opened.runs), "run")
+        Console().print(f"{n_runs} written to {escape(str(table))}", soft_wrap=True)
 
 
 def status(

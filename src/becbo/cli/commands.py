@@ -16,9 +16,10 @@ with times in ISO 8601, and
     import       {added: [number], recorded: [number], corrected: [number], blank: [number],
                   differing: [number], n_known, n_pending, noted: [column]},
                  see `becbo.tables.ImportSummary`
-    status       {name, objective: {name, unit, direction}, budget, n_done, n_left,
-                  counts: {pending, ok, failed, lost}, best: run | null, pending: [run],
-                  reasons: {reason: count}}, with --all: runs: [run]
+    status       {name, objectives: [{name, unit, direction, target, reference}],
+                  limits: [{name, unit, lower, upper}], recorded: [{name, unit}], budget, n_done,
+                  n_left, counts: {pending, ok, failed, lost}, best: run | null, front: [run],
+                  pending: [run], reasons: {reason: count}}, with --all: runs: [run]
 """
 
 from __future__ import annotations

@@ -12,8 +12,9 @@ from rich.table import Table
 from becbo import Outcome
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import Description
-from becbo.campaign.formatting import estimate, number, percent, plural, result_text
+from becbo.campaign.formatting import expected_text, number, percent, plural, result_text
 from becbo.campaign.runs import Run
+from becbo.outputs import Outputs
 from becbo.tables.importing import ImportSummary, import_messages
 
 
@@ -21,7 +22,8 @@ def overview(description: Description) -> Table:
     """A table of everything in a description."""
     table = _columns()
     table.add_row("campaign", f"[bold]{escape(description.name)}[/]", escape(description.note))
-    table.add_row("objective", escape(_goal(description)), escape(description.objective_note))
+    for name, wish in zip(description.outputs.names, description.wishes, strict=True):
+        table.add_row("measured", escape(wish), escape(description.output_notes.get(name, "")))
     for described in description.parameters:
         table.add_row(escape(described.name), escape(described.allowed), escape(described.note))
     for text in description.constraints:
@@ -39,7 +41,8 @@ def print_suggestions(
         console.print(_design(campaign.description, run), highlight=False)
         for line in _beliefs(campaign, run):
             _say(console, escape(line))
-        hint(console, "If it works", f"record {run.number} VALUE{options}")
+        values = _placeholder(campaign.description.outputs)
+        hint(console, "If it works", f"record {run.number} {values}{options}")
         hint(console, "If it fails", f"record {run.number} --failed --reason WHY{options}")
         console.print()
     status = campaign.status
@@ -52,7 +55,7 @@ def print_suggestions(
 
 def print_entry(console: Console, campaign: Campaign, run: Run, verb: str, options: str) -> None:
     """Prints a run after a change."""
-    result = result_text(run.result, campaign.description.objective.unit)
+    result = result_text(run.result, campaign.description.outputs)
     _say(console, escape(f"{verb}: run {run.number} is {result}; {_best(campaign)}."))
     _say(console, f"{_progress(campaign)}.")
     hint(console, "Next", f"suggest{options}")
@@ -106,7 +109,10 @@ def _outcomes(done: ImportSummary) -> str:
 def _correction(run: Run) -> str:
     """The command that would record this run."""
     words = ["correct", str(run.number)]
-    words += [f"--{run.outcome.value}"] if run.value is None else [repr(run.value)]
+    measured = {name: value for name, value in run.values.items() if value is not None}
+    words += [f"--{run.outcome.value}"] if run.outcome is not Outcome.OK else []
+    has_names = len(run.values) > 1
+    words += [f"{name}={v!r}" if has_names else repr(v) for name, v in measured.items()]
     words += ["--reason", run.reason] if run.reason else []
     words += ["--note", run.note] if run.note else []
     return shlex.join(words)
@@ -115,11 +121,15 @@ def _correction(run: Run) -> str:
 def print_status(console: Console, campaign: Campaign, everything: bool) -> None:
     """Prints the status of a campaign."""
     status, runs = campaign.status, campaign.runs
-    _say(console, f"[bold]{escape(campaign.name)}[/]: {escape(_goal(campaign.description))}")
+    wishes = ", ".join(campaign.description.wishes)
+    _say(console, f"[bold]{escape(campaign.name)}[/]: {escape(wishes)}")
     _say(console, _progress(campaign))
     if status.best is not None:
         _say(console, f"\n{escape(_sentence(_best(campaign)))}")
         console.print(_design(campaign.description, status.best), highlight=False)
+    elif status.front:
+        _say(console, "\nThe front: no other run is better in every objective")
+        console.print(_table(campaign.description, status.front), highlight=False)
     if status.reasons:
         several = " (one run can count for several reasons)" if status.has_lists else ""
         _say(console, f"\nWhy experiments failed{several}")
@@ -146,9 +156,11 @@ def _pending(runs: Iterable[Run]) -> list[Run]:
     return [run for run in runs if run.outcome is Outcome.PENDING]
 
 
-def _goal(description: Description) -> str:
-    wish = "as small" if description.direction == "minimize" else "as large"
-    return f"{description.objective_heading}, {wish} as possible"
+def _placeholder(outputs: Outputs) -> str:
+    """The values in a command that is still to be filled in."""
+    if len(outputs.names) == 1:
+        return "VALUE"
+    return " ".join(f"{shlex.quote(name)}=VALUE" for name in outputs.names)
 
 
 def _design(description: Description, run: Run) -> Table:
@@ -161,7 +173,7 @@ def _design(description: Description, run: Run) -> Table:
 
 def _beliefs(campaign: Campaign, run: Run) -> list[str]:
     """Why this design was chosen."""
-    objective = campaign.description.objective
+    outputs = campaign.description.outputs
     lines = [_sentence(f"{run.remark}.")] if run.remark else []
     if run.repeats:
         return [*lines, f"It repeats run {run.repeats[-1]}, which was lost."]
@@ -169,9 +181,10 @@ def _beliefs(campaign: Campaign, run: Run) -> list[str]:
         n = campaign.description.settings.n_initial
         return [*lines, f"One of the first {n} experiments, which are spread over the whole space."]
     lines.append(f"Chance to work: {percent(run.believed.p_feasible)}")
-    if run.believed.mean is not None and run.believed.std is not None:
-        expected = estimate(run.believed.mean, run.believed.std, objective.unit)
-        lines.append(f"Expected {objective.name} if it works: {expected}; {_best(campaign)}")
+    if run.believed.outputs:
+        what = f" {outputs.names[0]}" if len(outputs.names) == 1 else ""
+        expected = expected_text(run.believed.outputs, outputs)
+        lines.append(f"Expected{what} if it works: {expected}; {_best(campaign)}")
     return lines
 
 
@@ -180,11 +193,14 @@ def _sentence(words: str) -> str:
 
 
 def _best(campaign: Campaign) -> str:
-    best = campaign.status.best
-    if best is None:
-        return "nothing has worked so far"
-    value = number(best.value, campaign.description.objective.unit)
-    return f"best so far: {value} (run {best.number})"
+    status, outputs = campaign.status, campaign.description.outputs
+    if status.best is not None:
+        return f"best so far: {result_text(status.best.result, outputs)} (run {status.best.number})"
+    if status.front:
+        runs = ", ".join(str(run.number) for run in status.front)
+        return f"on the front: run{'s' * (len(status.front) > 1)} {runs}"
+    is_broken = status.counts[Outcome.OK] > 0
+    return "nothing is acceptable so far" if is_broken else "nothing has worked so far"
 
 
 def _progress(campaign: Campaign) -> str:
@@ -201,11 +217,15 @@ def _progress(campaign: Campaign) -> str:
 def _table(description: Description, runs: Sequence[Run]) -> Table:
     table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
     headings = [described.heading for described in description.parameters]
-    for heading in ("run", *headings, description.objective_heading, "note"):
+    for heading in ("run", *headings, *description.headings.values(), "outcome", "note"):
         table.add_column(escape(heading), overflow="fold")
     for run in runs:
         params = [number(run.params[name]) for name in description.space.names]
-        table.add_row(str(run.number), *map(escape, (*params, result_text(run.result), run.note)))
+        measured = [run.values.get(name) for name in description.outputs.names]
+        values = ["" if value is None else number(value) for value in measured]
+        ended = "" if run.outcome is Outcome.OK else run.outcome.value
+        ended += f" ({run.reason})" if run.reason else ""
+        table.add_row(str(run.number), *map(escape, (*params, *values, ended, run.note)))
     return table
 
 

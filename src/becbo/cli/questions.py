@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,23 +12,26 @@ from rich.console import Console
 from rich.markup import escape
 
 from becbo.campaign.campaign import Campaign
-from becbo.campaign.description import (
-    Description,
-    check_column,
-    check_name,
-    check_unit_and_note,
-    describe,
-)
+from becbo.campaign.describing import describe
+from becbo.campaign.description import Description
+from becbo.campaign.names import check_column, check_name, check_unit_and_note
 from becbo.campaign.store import campaign_names
 from becbo.cli.display import overview
 from becbo.errors import InvalidInput
 from becbo.optuna.storage import without_password
+from becbo.outputs import Limit
 from becbo.tables.parsing import parse_number
 
 T = TypeVar("T")
 
 _KINDS = {"n": "number", "w": "whole number", "c": "choice"}
-_DIRECTIONS = {"s": "minimize", "l": "maximize"}
+_WISHES = {
+    "s": "minimize",
+    "l": "maximize",
+    "t": "target",
+    "k": "limit",
+    "r": "recorded",
+}
 _THE_REST = (
     "The kinds of the parameters cannot be changed later. Ranges, constraints, the budget and "
     "settings without a question here, such as the risk, can, with `becbo change`."
@@ -48,7 +51,7 @@ def ask(file: str, console: Console) -> tuple[Campaign, Path] | None:
     prompt = _Prompt(console)
     console.print("A few questions; Ctrl-C leaves without creating anything.\n")
     name = prompt.until("Name of the campaign:", lambda text: _new_name(text, file))
-    content = {"name": name, "objective": _objective(prompt)}
+    content: dict[str, Any] = {"name": name, **_outputs(prompt)}
     content["parameters"] = _parameters(prompt, content)
     _ask_constraints(prompt, content)
     described = prompt.until(
@@ -126,20 +129,65 @@ def _new_name(text: str, file: str) -> str:
     return text
 
 
-def _objective(prompt: _Prompt) -> dict[str, str]:
-    name = prompt.until("What do you measure?", _column)
-    unit = prompt.until("Its unit (empty: none):", _unit)
-    direction = prompt.until("Should it be small or large (s or l)?", _one_of(_DIRECTIONS))
-    return {"name": name, "unit": unit, "direction": direction}
+def _outputs(prompt: _Prompt) -> dict[str, Any]:
+    """Asks what is measured, one output after the other."""
+    found: dict[str, Any] = {"objectives": {}, "limits": {}, "recorded": {}}
+    taken: set[str] = set()
+    while True:
+        question = "What do you measure?" if not taken else "What else (empty: nothing)?"
+        name = prompt.until(question, lambda text: _new_output(text, taken))
+        if not name and found["objectives"]:
+            return {section: entries for section, entries in found.items() if entries}
+        section, entry = _output(prompt, is_first=not taken)
+        found[section][name] = entry
+        taken.add(name)
 
 
-def _column(text: str) -> str:
-    check_column("objective", text)
+def _new_output(text: str, taken: Collection[str]) -> str:
+    if text in taken:
+        raise InvalidInput(f"{text!r} exists already; choose another name")
+    if text or not taken:
+        check_column("output", text)
     return text
 
 
+def _output(prompt: _Prompt, is_first: bool) -> tuple[str, dict[str, Any]]:
+    """The section of the description that an output belongs to, and its entry."""
+    unit = {"unit": prompt.until("  Its unit (empty: none):", _unit)}
+    question = "  Should it be small or large (s or l), hit a target (t)"
+    others = "?" if is_first else ", keep a limit (k), or just be recorded (r)?"
+    wishes = {k: w for k, w in _WISHES.items() if not is_first or k in "slt"}
+    wish = prompt.until(question + others, _one_of(wishes))
+    if wish == "target":
+        return "objectives", unit | {"target": prompt.until("  Which value?", _number)}
+    if wish == "limit":
+        return "limits", unit | _bounds(prompt)
+    if wish == "recorded":
+        return "recorded", unit
+    return "objectives", unit | {"direction": wish}
+
+
+def _bounds(prompt: _Prompt) -> dict[str, float | None]:
+    lower = prompt.until("  At least (empty: no lower limit):", _optional_number)
+
+    def understand(text: str) -> float | None:
+        upper = _optional_number(text)
+        Limit("it", lower, upper)
+        return upper
+
+    return {"lower": lower, "upper": prompt.until("  At most (empty: no upper limit):", understand)}
+
+
+def _number(text: str) -> float:
+    return parse_number(text, "it")
+
+
+def _optional_number(text: str) -> float | None:
+    return _number(text) if text else None
+
+
 def _unit(text: str) -> str:
-    check_unit_and_note("objective", text)
+    check_unit_and_note("output", text)
     return text
 
 
@@ -175,8 +223,8 @@ def _range(prompt: _Prompt) -> dict[str, Any]:
     kind = prompt.until("  Number, whole number or choice (n, w or c)?", _one_of(_KINDS))
     if kind == "choice":
         return {"choices": prompt.until("  The choices, with commas between:", _choices)}
-    low = prompt.until("  Smallest value:", lambda text: parse_number(text, "it"))
-    high = prompt.until("  Largest value:", lambda text: parse_number(text, "it"))
+    low = prompt.until("  Smallest value:", _number)
+    high = prompt.until("  Largest value:", _number)
     given = {"low": low, "high": high, "unit": prompt.until("  Its unit (empty: none):", str)}
     if kind == "whole number":
         return {**given, "integer": True}
@@ -187,7 +235,7 @@ def _scale(prompt: _Prompt, low: float) -> dict[str, Any]:
     """Asks for a step or a logarithmic scale."""
     step = prompt.until(
         "  In steps of (empty: any value):",
-        lambda text: parse_number(text, "it") if text else None,
+        _optional_number,
     )
     if step is not None or low <= 0:
         return {"step": step}

@@ -23,10 +23,16 @@ if TYPE_CHECKING:
     from becbo.campaign.campaign import Campaign
     from becbo.campaign.description import Description
     from becbo.campaign.runs import Run
+    from becbo.outputs import Outputs
 
 NumberArgument = Annotated[str, typer.Argument(help="The number of the run.", show_default=False)]
-ValueArgument = Annotated[
-    str | None, typer.Argument(help="The measured value, if it worked.", show_default=False)
+ValuesArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[VALUE | NAME=VALUE...]",
+        help="What was measured; with several outputs, by name. What was not is left out.",
+        show_default=False,
+    ),
 ]
 FailedOption = Annotated[bool, typer.Option("--failed", help="This design does not work.")]
 LostOption = Annotated[bool, typer.Option("--lost", help="Power cut, broken sensor: says nothing.")]
@@ -77,7 +83,7 @@ def suggest(
 
 def record(
     number: NumberArgument,
-    value: ValueArgument = None,
+    values: ValuesArgument = None,
     failed: FailedOption = False,
     lost: LostOption = False,
     reason: ReasonOption = "",
@@ -90,17 +96,18 @@ def record(
 
     Give the value if it worked, --failed if this design does not work, or
     --lost if the experiment says nothing about the design, which is then
-    suggested again.
+    suggested again. Of several outputs, give those that were measured, as in
+    yield=72,4 viscosity=118; a failed experiment may have some too.
     """
-    entry = _entry(value, failed, lost, reason)
     with opened_campaign(file, campaign) as opened:
+        entry = _entry(opened.description.outputs, values or [], failed, lost, reason)
         run = opened.record(_number(number), **entry, note=note)
         _answer(opened, run, "Recorded", as_json, repeated_options(file, campaign))
 
 
 def correct(
     number: NumberArgument,
-    value: ValueArgument = None,
+    values: ValuesArgument = None,
     failed: FailedOption = False,
     lost: LostOption = False,
     reason: ReasonOption = "",
@@ -110,8 +117,8 @@ def correct(
     as_json: JsonOption = False,
 ) -> None:
     """Replace the result of a recorded experiment; the old entry stays in its history."""
-    entry = _entry(value, failed, lost, reason)
     with opened_campaign(file, campaign) as opened:
+        entry = _entry(opened.description.outputs, values or [], failed, lost, reason)
         run = opened.correct(_number(number), **entry, note=note)
         _answer(opened, run, "Corrected", as_json, repeated_options(file, campaign))
 
@@ -169,7 +176,7 @@ def add(
         list[str],
         typer.Argument(
             metavar="NAME=VALUE... [VALUE]",
-            help="All parameters, then the result.",
+            help="All parameters, then the result; several outputs as NAME=VALUE too.",
             show_default=False,
         ),
     ],
@@ -182,28 +189,55 @@ def add(
 ) -> None:
     """Record an experiment that was not suggested here."""
     with opened_campaign(file, campaign) as opened:
-        params, value = _settings(settings, opened.description)
-        entry = _entry(value, failed, False, reason)
-        run = opened.add(params, entry["value"], failed=entry["failed"], note=note)
+        params, values = _settings(settings, opened.description)
+        entry = _entry(opened.description.outputs, values, failed, False, reason)
+        run = opened.add(params, **entry, note=note)
         _answer(opened, run, "Added", as_json, repeated_options(file, campaign))
 
 
-def _entry(value: str | None, failed: bool, lost: bool, reason: str) -> dict[str, Any]:
+def _entry(
+    outputs: Outputs, values: Sequence[str], failed: bool, lost: bool, reason: str
+) -> dict[str, Any]:
     """The result, as arguments of `Campaign.record`."""
-    if (value is not None) + failed + lost != 1:
-        given = [] if value is None else [value]
-        given += ["--failed"] * failed + ["--lost"] * lost
+    is_single = len(outputs.names) == 1
+    if failed + lost > 1 or (values and (lost or (failed and is_single))):
+        given = [*values, *["--failed"] * failed, *["--lost"] * lost]
         raise InvalidInput(
-            f"got {' and '.join(given) or 'no result'}; give exactly one of VALUE, --failed and "
-            "--lost"
+            f"got {' and '.join(given)}; give exactly one of VALUE, --failed and --lost"
         )
-    if reason and value is not None:
+    if not values and not failed and not lost:
+        what = "VALUE" if is_single else f"values such as {outputs.names[0]}=VALUE"
+        raise InvalidInput(f"got no result; give exactly one of {what}, --failed and --lost")
+    if reason and not failed and not lost:
         raise InvalidInput(f"--reason {reason!r} goes with --failed or --lost; use --note instead")
-    return {
-        "value": None if value is None else _value(value),
-        "failed": failed and (reason or True),
-        "lost": lost and (reason or True),
-    }
+    if lost:
+        return {"lost": reason or True}
+    measured = _values(values, outputs)
+    if failed:
+        return {"failed": reason or True, "measured": measured}
+    return {"value": measured}
+
+
+def _values(texts: Sequence[str], outputs: Outputs) -> dict[str, float]:
+    """`yield=72,4 % viscosity=118` by name; a single output needs no name."""
+    from becbo.tables.parsing import parse_number
+
+    found: dict[str, float] = {}
+    for text in map(str.strip, texts):
+        output = next((o for o in outputs if text.startswith(f"{o.name}=")), None)
+        if output is None and len(outputs.names) > 1:
+            wanted = " ".join(f"{name}=VALUE" for name in outputs.names)
+            raise InvalidInput(f"{text!r}: say which output it is, as in {wanted}")
+        if output is None:
+            output = next(iter(outputs))
+        if output.name in found:
+            raise InvalidInput(f"{text!r}: {output.name} is given twice")
+        typed = text.removeprefix(f"{output.name}=").strip()
+        try:
+            found[output.name] = parse_number(typed, output.name, output.unit)
+        except InvalidInput as error:
+            raise InvalidInput(f"{error}; use --failed if the experiment failed") from None
+    return found
 
 
 def _number(text: str) -> int:
@@ -215,37 +249,30 @@ def _number(text: str) -> int:
         ) from None
 
 
-def _value(text: str) -> float:
-    from becbo.tables.parsing import parse_number
-
-    try:
-        return parse_number(text.strip(), "VALUE")
-    except InvalidInput as error:
-        raise InvalidInput(f"{error}; use --failed if the experiment failed") from None
-
-
-def _settings(texts: Sequence[str], description: Description) -> tuple[dict[str, Any], str | None]:
+def _settings(texts: Sequence[str], description: Description) -> tuple[dict[str, Any], list[str]]:
     """`temperature=320 gas=argon 790` as params and the result."""
     from becbo.tables.parsing import parameter_value
 
-    kinds = {parameter.name: parameter for parameter in description.space.parameters}
+    described = {parameter.name: parameter for parameter in description.parameters}
     params: dict[str, Any] = {}
-    results = []
+    values = []
     for text in texts:
-        name = next((name for name in kinds if text.startswith(f"{name}=")), None)
-        if name is None and "=" in text:
-            raise InvalidInput(f"{text!r}: the parameters are {', '.join(kinds)}")
+        name = next((name for name in described if text.startswith(f"{name}=")), None)
+        is_output = any(text.startswith(f"{name}=") for name in description.outputs.names)
+        if name is None and "=" in text and not is_output:
+            names = ", ".join([*described, *description.outputs.names])
+            raise InvalidInput(f"{text!r}: there are {names}")
         if name is None:
-            results.append(text)
+            values.append(text)
         elif name in params:
             raise InvalidInput(f"{text!r}: {name} is given twice")
         else:
-            params[name] = parameter_value(kinds[name], text.removeprefix(f"{name}="))
-    if missing := [name for name in kinds if name not in params]:
-        raise InvalidInput(f"{missing[0]} is missing: add {missing[0]}=VALUE")
-    if len(results) > 1:
-        raise InvalidInput(f"got {' and '.join(results)}; give one result, settings as NAME=VALUE")
-    return params, results[0] if results else None
+            known, typed = described[name], text.removeprefix(f"{name}=")
+            params[name] = parameter_value(known.parameter, typed, known.unit)
+    if missing := [name for name in described if name not in params]:
+        needed = " ".join(f"{name}=VALUE" for name in missing)
+        raise InvalidInput(f"{missing[0]} is missing: add {needed}")
+    return params, values
 
 
 def _answer(campaign: Campaign, run: Run, verb: str, as_json: bool, options: str) -> None:

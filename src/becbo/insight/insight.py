@@ -176,7 +176,7 @@ def _suggestions(
     rng: np.random.Generator,
 ) -> tuple[Suggestion, ...]:
     """The pending runs; if there are none, what would be suggested now."""
-    context = suggestion_context(description, runs, status.best, rng)
+    context = suggestion_context(description, runs, status.front, rng)
     pending = [run for run in runs if run.outcome is Outcome.PENDING]
     if not pending:
         trial = next_suggestion(description, study, runs)
@@ -227,7 +227,9 @@ def _value_importances(
 
     Elsewhere there is no value, and the model has no data to predict one from.
     """
-    values = [run.value for run in runs if run.value is not None]
+    name = description.outputs.objectives[0].name
+    measured = [run.values.get(name) for run in runs if run.outcome is Outcome.OK]
+    values = [value for value in measured if value is not None]
     if models is None or len(values) < _ENOUGH_VALUES:
         return Importances((), f"Not enough yet: this needs {_ENOUGH_VALUES} values.")
     space, p_feasible = description.space, models.p_feasible
@@ -279,6 +281,8 @@ def _maps(
     space = description.space
     if status.best is not None:
         anchor, name = status.best.params, f"the best design, run {status.best.number}"
+    elif status.front:
+        anchor, name = status.front[0].params, f"run {status.front[0].number} of the front"
     else:
         anchor, name = suggestions[0].params, "the next suggestion"
     if models is None or status.n_done < _ENOUGH_FOR_MAPS:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -11,11 +10,12 @@ import numpy as np
 
 from becbo.arrays import Array
 from becbo.campaign.description import Description
-from becbo.campaign.formatting import estimate, number, percent
+from becbo.campaign.formatting import expected_text, number, percent, plural
 from becbo.campaign.runs import REPEAT, Run
+from becbo.insight.chances import chance_to_improve
 from becbo.insight.maps import allowed, parameter_distances
 from becbo.optimizer import INITIAL
-from becbo.trial import Outcome, Prediction
+from becbo.trial import Estimate, Outcome, Prediction
 
 Kind = Literal["repeat", "initial", "hand", "first", "random", "far", "edge", "inside"]
 
@@ -41,9 +41,9 @@ class Suggestion:
             inside it.
         p_feasible: The probability that it works; None while there are no results.
         band: The one-sigma range of that probability.
-        mean: The expected value if it works; None while nothing has worked.
-        std: The standard deviation of that value.
-        p_better: The probability that it works and is better than the best.
+        outputs: What to expect of each output if it works; empty while nothing was measured.
+        p_better: The probability that it works, keeps the limits, and is better than the best, or
+            than the front in some respect; None without results or with four objectives and more.
         p_feasible_before: The probability that it works, when it was suggested.
         why: The reason in one sentence.
         remark: Anything unusual about how the design was chosen.
@@ -54,8 +54,7 @@ class Suggestion:
     kind: Kind
     p_feasible: float | None
     band: tuple[float, float] | None
-    mean: float | None
-    std: float | None
+    outputs: Mapping[str, Estimate]
     p_better: float | None
     p_feasible_before: float | None
     why: str
@@ -83,7 +82,7 @@ class SuggestionContext:
 
     description: Description
     runs: Sequence[Run]
-    best: Run | None
+    front: Sequence[Run]  # the acceptable runs that no other beats
     far: float  # distance to the nearest run from which a design counts as far from all runs
 
     @property
@@ -93,14 +92,17 @@ class SuggestionContext:
 
 
 def suggestion_context(
-    description: Description, runs: Sequence[Run], best: Run | None, rng: np.random.Generator
+    description: Description,
+    runs: Sequence[Run],
+    front: Sequence[Run],
+    rng: np.random.Generator,
 ) -> SuggestionContext:
     """What suggestions are compared with.
 
     Args:
         description: The campaign.
         runs: All runs.
-        best: The best run, if any has worked.
+        front: The best run, or the front of several objectives.
         rng: The source of random designs; a design is far if it is farther out than half of them.
 
     Returns:
@@ -109,7 +111,7 @@ def suggestion_context(
     space = description.space
     designs = space.snap(rng.random((_N_DESIGNS, space.dim)))
     designs = designs[allowed(space, designs)]
-    context = SuggestionContext(description, runs, best, _NEAR)
+    context = SuggestionContext(description, runs, front, _NEAR)
     if not context.done or not len(designs):
         return context
     nearest = _distances(context, designs, context.done).min(axis=1)
@@ -139,7 +141,7 @@ def explain_suggestion(
     Returns:
         The suggestion with its reason.
     """
-    has_results = bool(context.done)
+    has_results, outputs = bool(context.done), context.description.outputs
     kind = _kind(context, params, origin, now)
     return Suggestion(
         number,
@@ -147,9 +149,8 @@ def explain_suggestion(
         kind,
         now.p_feasible if has_results else None,
         now.band if has_results else None,
-        now.mean,
-        now.std,
-        _p_better(context, now) if has_results else None,
+        now.outputs,
+        chance_to_improve(now, outputs, context.front) if has_results else None,
         None if believed is None else believed.p_feasible,
         _why(context, kind, params, now),
         remark,
@@ -163,7 +164,7 @@ def _kind(context: SuggestionContext, params: dict[str, Any], origin: str, now: 
         return "initial"
     if origin == _HAND:
         return "hand"
-    if context.best is None:
+    if not context.front:
         return "first"
     if origin in _RANDOM:
         return "random"
@@ -180,15 +181,26 @@ def _why(context: SuggestionContext, kind: Kind, params: dict[str, Any], now: Pr
         n = context.description.settings.n_initial
         return f"Part of the initial design: the first {n} experiments spread over the whole space."
     chance = f"{percent(now.p_feasible)} chance to work"
-    if context.best is None or now.mean is None or now.std is None:
+    outputs = context.description.outputs
+    if not context.front or not now.outputs:
         aim = "Chosen by hand" if kind == "hand" else "Looks for a first design that works"
         return f"{aim}: {chance}, as far as failures alone can tell."
-    unit, win = context.description.objective.unit, _p_better(context, now)
+    win = chance_to_improve(now, outputs, context.front)
+    expected = expected_text(now.outputs, outputs)
     return (
-        f"{_aim(context, kind, params, win >= _HOPE)}: {chance}, expected "
-        f"{estimate(now.mean, now.std, unit)} against the best {number(context.best.value, unit)} "
-        f"({percent(win)} chance to beat it)."
+        f"{_aim(context, kind, params, win is None or win >= _HOPE)}: {chance}, expected "
+        f"{expected}{_against(context, win)}."
     )
+
+
+def _against(context: SuggestionContext, win: float | None) -> str:
+    """What a suggestion is compared with, and its chance to be better."""
+    objectives, front = context.description.outputs.objectives, context.front
+    if len(objectives) == 1:
+        best = number(front[0].values[objectives[0].name], objectives[0].unit)
+        return f" against the best {best} ({percent(win or 0.0)} chance to beat it)"
+    runs = f"the front of {plural(len(front), 'run')}"
+    return f", to improve {runs}" + ("" if win is None else f" ({percent(win)} chance)")
 
 
 def _aim(context: SuggestionContext, kind: Kind, params: dict[str, Any], is_hopeful: bool) -> str:
@@ -201,23 +213,13 @@ def _aim(context: SuggestionContext, kind: Kind, params: dict[str, Any], is_hope
         run, _ = _nearest(context, params, context.done)
         return f"Explores a region far from all runs (the nearest is run {run.number})"
     run, _ = _nearest(context, params, [r for r in context.done if r.outcome is Outcome.OK])
-    is_best = context.best is not None and run.number == context.best.number
-    name = f"run {run.number}, the best so far" if is_best else f"run {run.number}"
+    is_best = run.number in [each.number for each in context.front]
+    what = "the best so far" if len(context.description.outputs.objectives) == 1 else "on the front"
+    name = f"run {run.number}, {what}" if is_best else f"run {run.number}"
     if kind == "edge":
         verb = "Exploits the edge of what works" if is_hopeful else "Finds out where the edge lies"
         return f"{verb} near {name}"
     return f"{'Refines' if is_hopeful else 'Fills a gap'} near {name}, inside what works"
-
-
-def _p_better(context: SuggestionContext, now: Prediction) -> float:
-    """The probability to work and to beat the best, which any design does while nothing works."""
-    if context.best is None or context.best.value is None or now.mean is None or now.std is None:
-        return now.p_feasible
-    objective = context.description.objective
-    gain = objective.gain(now.mean) - objective.gain(context.best.value)
-    if now.std == 0.0:
-        return now.p_feasible * (gain > 0)
-    return now.p_feasible * 0.5 * math.erfc(-gain / (math.sqrt(2) * now.std))
 
 
 def _nearest(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import optuna
 from optuna.trial import FrozenTrial, TrialState
@@ -21,6 +21,7 @@ from becbo.errors import InvalidInput
 from becbo.outputs import Limit, Objective, Outputs
 
 VALUES = "becbo:values"
+Direction = Literal["minimize", "maximize"]
 
 
 def set_values(trial: optuna.Trial, values: Mapping[str, float | None]) -> None:
@@ -76,9 +77,12 @@ def outputs_of(
     return with_constraints(given, trials)
 
 
-def study_directions(outputs: Outputs) -> list[str]:
+def study_directions(outputs: Outputs) -> list[Direction]:
     """The directions of a study with these outputs; a target is a distance to minimise."""
-    return [objective.direction or "minimize" for objective in outputs.objectives]
+    return [
+        "maximize" if objective.direction == "maximize" else "minimize"
+        for objective in outputs.objectives
+    ]
 
 
 def with_constraints(outputs: Outputs, trials: Iterable[FrozenTrial]) -> Outputs:

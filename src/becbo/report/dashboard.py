@@ -19,7 +19,7 @@ from becbo.extras import needed_extras
 from becbo.insight.insight import analyze_study
 from becbo.optuna.spaces import common_distributions, distinct_choices, parameter_of
 from becbo.optuna.study_data import StudyData
-from becbo.outputs import Objective
+from becbo.outputs import Objective, Outputs
 from becbo.report.figures import report_figures
 from becbo.space import Categorical, Parameter
 
@@ -82,7 +82,8 @@ def description_of(study: optuna.Study) -> Description:
         )
     is_maximised = study.direction is optuna.study.StudyDirection.MAXIMIZE
     direction = "maximize" if is_maximised else "minimize"
-    return Description("study", parameters, Objective(_free_name(common), direction=direction))
+    objective = Objective(_free_name(common), direction=direction)
+    return Description("study", parameters, Outputs.of(objective))
 
 
 def _described(name: str, distribution: BaseDistribution) -> LabParameter | None:

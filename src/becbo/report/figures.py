@@ -44,12 +44,13 @@ def report_figures(found: Insight) -> dict[str, ReportFigure]:
 
 def _progress(found: Insight) -> ReportFigure:
     done = [run for run in found.runs if run.outcome.is_answer]
-    objective = found.description.objective
+    objective = found.description.outputs.objectives[0]
+    is_maximised = objective.direction == "maximize"
     figure = interactive.progress_figure(
         [run.number for run in done],
-        [run.value for run in done],
-        direction=found.description.direction,
-        value_label=found.description.objective_heading,
+        [run.values.get(objective.name) for run in done],
+        direction="maximize" if is_maximised else "minimize",
+        value_label=found.description.headings[objective.name],
     )
     return ReportFigure(
         figure, f"{objective.name} of every run and the best so far, failures below"
@@ -58,6 +59,7 @@ def _progress(found: Insight) -> ReportFigure:
 
 def _maps(found: Insight) -> Iterable[ReportFigure]:
     described = {p.name: p for p in found.description.parameters}
+    objective = found.description.outputs.objectives[0]
     for slice_, nearness in zip(found.maps.maps, found.maps.nearness, strict=True):
         x, y = described[slice_.x], described.get(slice_.y)
         figure = interactive.map_figure(
@@ -68,7 +70,7 @@ def _maps(found: Insight) -> Iterable[ReportFigure]:
             slice_.p_feasible,
             list(_marks(found, x, y, nearness)),
             expected=slice_.mean,
-            value_label=found.description.objective_heading,
+            value_label=found.description.headings[objective.name],
         )
         over = x.name if y is None else f"{x.name} and {y.name}"
         yield ReportFigure(figure, f"chance to work over {over}")
@@ -96,7 +98,7 @@ def _marks(
         if run.outcome in kinds:
             is_best = best is not None and run.number == best.number
             kind = "best" if is_best else kinds[run.outcome]
-            label = f"run {run.number}: {result_text(run.result)}"
+            label = f"run {run.number}: {result_text(run.result, found.description.outputs)}"
             yield interactive.Mark(
                 kind, _position(x, run.params), _position(y, run.params), label, near
             )

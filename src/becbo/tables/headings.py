@@ -1,41 +1,76 @@
-"""Which column of a table is which parameter, the objective, or something else.
+"""Which column of a table is which parameter, which output, or something else.
 
-Columns are headed by name and unit, as in `temperature [°C]`; the unit can be left out.
+Columns are headed by name and unit, as in `temperature [°C]`; the unit can be left out. Lines above
+the headings, such as a title, are skipped.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
-from becbo.campaign.description import RESERVED_COLUMNS, Description
+from becbo.campaign.description import Description
+from becbo.campaign.names import BELIEVED, RESERVED_COLUMNS
 from becbo.errors import InvalidInput
 from becbo.tables.files import Cell
 from becbo.tables.parsing import cell_text, normalized_unit
 
-NUMBER, OUTCOME, REASON, NOTE, *PREDICTED = RESERVED_COLUMNS  # PREDICTED: ignored by an import
+NUMBER, OUTCOME, REASON, NOTE = RESERVED_COLUMNS
 
 
-def find_columns(
-    description: Description, headings: Sequence[Cell]
-) -> tuple[dict[str, int], list[tuple[str, int]]]:
-    """The positions of the columns.
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a table.
+
+    Attributes:
+        named: The positions of the parameters, the outputs and the reserved columns by name.
+        others: The headings and positions of all others.
+        problems: What is wrong with the headings; empty if nothing is.
+    """
+
+    named: Mapping[str, int]
+    others: Sequence[tuple[str, int]]
+    problems: Sequence[str]
+
+
+def find_headings(description: Description, lines: Sequence[Sequence[Cell]]) -> tuple[int, Columns]:
+    """Finds the headings of a table: the first line that fits, or the one that fits best.
 
     Args:
         description: The campaign to import into.
-        headings: The first line of the table.
+        lines: The lines of the table that are not empty.
 
     Returns:
-        The positions of the parameters, the objective and the reserved columns by name, and the
-        headings and positions of all others.
+        The position of the headings in `lines`, and the columns.
 
     Raises:
-        InvalidInput: A column is missing, appears twice or has another unit.
+        InvalidInput: Columns are missing, appear twice or have other units; all of them are named.
+    """
+    found = [find_columns(description, row) for row in lines]
+    for i, columns in enumerate(found):
+        if not columns.problems:
+            return i, columns
+    best = max(range(len(found)), key=lambda i: (len(found[i].named), -i))
+    problems = found[best].problems
+    if len(problems) == 1:
+        raise InvalidInput(problems[0])
+    listed = "\n".join(f"  {problem}" for problem in problems)
+    raise InvalidInput(f"the headings do not fit:\n{listed}")
+
+
+def find_columns(description: Description, headings: Sequence[Cell]) -> Columns:
+    """The columns under some headings.
+
+    Args:
+        description: The campaign to import into.
+        headings: A line of the table.
+
+    Returns:
+        The columns, with everything that is wrong with them.
     """
     units = _units(description)
-    texts = {
-        i: text for i, text in enumerate(map(cell_text, headings)) if text and text not in PREDICTED
-    }
+    texts = {i: text for i, text in enumerate(map(cell_text, headings)) if _counts(text)}
     exact = {i: _recognise(text, units) for i, text in texts.items()}
     # `Temperature` is the temperature, unless that has a column of its own or a rival.
     taken = {name for name, _ in filter(None, exact.values())}
@@ -45,8 +80,8 @@ def find_columns(
         for name, unit in units.items()
         if name not in taken and rivals[name.lower()] == 1
     }
-    found: dict[str, int] = {}
-    others = []
+    named: dict[str, int] = {}
+    others, problems = [], []
     for i, text in texts.items():
         name, unit = exact[i] or _recognise(text, loose, str.lower) or ("", None)
         if not name:
@@ -54,32 +89,32 @@ def find_columns(
             continue
         if unit is not None and normalized_unit(unit) != normalized_unit(units[name]):
             wanted = f"in {units[name]}" if units[name] else "without a unit"
-            raise InvalidInput(f"column {text!r}: {name} is {wanted} here; convert it first")
-        if name in found:
-            raise InvalidInput(f"column {text!r} appears twice; remove one of them")
-        found[name] = i
-    if missing := [name for name in units if name not in found]:
+            problems.append(f"column {text!r}: {name} is {wanted} here; convert it first")
+        if name in named:
+            problems.append(f"column {text!r} appears twice; remove one of them")
+        named[name] = i
+    if missing := [name for name in _required(description) if name not in named]:
         there = ", ".join(map(repr, texts.values()))
-        raise InvalidInput(
-            f"the table has no column {missing[0]!r}; its first line must name it, and has {there}"
-        )
-    return found, others
+        wanted = ", ".join(map(repr, missing))
+        problems.append(f"the table has no column {wanted}; its headings are {there}")
+    return Columns(named, others, problems)
 
 
-def headings_below(description: Description, lines: Sequence[tuple[int, Sequence[Cell]]]) -> str:
-    """Advice, if a line further down names all columns."""
-    units = _units(description)
-    for line, row in lines:
-        found = [_recognise(text, units, str.lower) for text in map(cell_text, row) if text]
-        if units.keys() <= {name for name, _ in filter(None, found)}:
-            return f"; the headings are in line {line}: delete the lines above them"
-    return ""
+def _counts(text: str) -> bool:
+    """Whether a heading counts: predictions that `export_table` writes do not."""
+    return bool(text) and not text.lower().startswith(BELIEVED)
+
+
+def _required(description: Description) -> list[str]:
+    """Parameters and objectives; limits and the rest may not have been measured."""
+    objectives = [objective.name for objective in description.outputs.objectives]
+    return [*description.space.names, *objectives]
 
 
 def _units(description: Description) -> dict[str, str]:
-    """Units of the parameters and the objective by name."""
+    """Units of the parameters and the outputs by name."""
     units = {p.name: p.unit for p in description.parameters}
-    return {**units, description.objective.name: description.objective.unit}
+    return units | {output.name: output.unit for output in description.outputs}
 
 
 def _recognise(

@@ -12,7 +12,7 @@ from becbo.campaign.campaign import Campaign
 from becbo.campaign.runs import Run
 from becbo.tables.files import Cell, read_table
 from becbo.tables.matching import match_rows
-from becbo.tables.reading import noted_columns, read_rows
+from becbo.tables.reading import read_rows
 from becbo.trial import Outcome
 
 
@@ -38,9 +38,9 @@ class ImportSummary:
 def import_table(campaign: Campaign, path: str | Path) -> ImportSummary:
     """Imports the experiments of a table, all of them or none.
 
-    Columns are headed by the names of the parameters and of the objective, with or without the
-    unit. An empty or `failed` cell of the objective means that the experiment failed. Columns of
-    other names go into the notes.
+    Columns are headed by the names of the parameters and of the outputs, with or without the unit.
+    `failed` in the cell of an output, or no value of any objective, means that the experiment
+    failed; what was measured all the same is kept. Columns of other names go into the notes.
 
     A row with the number or the design of a pending run records that run, or leaves it pending if
     it has a number and no result. A row that is known already is skipped, except that a missing
@@ -66,7 +66,7 @@ def import_cells(campaign: Campaign, cells: Sequence[Sequence[Cell]]) -> ImportS
 
     Args:
         campaign: The campaign to import into.
-        cells: The rows of the table, headings first; see `import_table`.
+        cells: The rows of the table; see `import_table`.
 
     Returns:
         What was imported.
@@ -75,9 +75,9 @@ def import_cells(campaign: Campaign, cells: Sequence[Sequence[Cell]]) -> ImportS
         BadTable: Some rows cannot be imported; it lists every problem.
         InvalidInput: The table is empty or too long, or its headings do not fit.
     """
-    rows = read_rows(campaign.description, cells)
+    table = read_rows(campaign.description, cells)
     with campaign.batch() as batch:
-        plan = match_rows(campaign.description.space, rows, batch.runs)
+        plan = match_rows(campaign.description, table.rows, batch.runs)
         for run, row in plan.to_record:
             batch.record(run, row.result, row.note)
         for run in plan.to_correct:
@@ -92,9 +92,9 @@ def import_cells(campaign: Campaign, cells: Sequence[Sequence[Cell]]) -> ImportS
         corrected=[run for run in runs if run.number in corrected],
         blank=[run for run in runs if run.number in taken and taken[run.number].is_blank],
         differing=plan.differing,
-        n_known=len(rows) - len(taken) - len(corrected),
-        n_pending=sum(row.result.outcome is Outcome.PENDING for row in rows),
-        noted=noted_columns(campaign.description, cells) if taken or corrected else [],
+        n_known=len(table.rows) - len(taken) - len(corrected),
+        n_pending=sum(row.result.outcome is Outcome.PENDING for row in table.rows),
+        noted=table.noted if taken or corrected else [],
     )
 
 

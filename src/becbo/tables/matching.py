@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from becbo.campaign.description import Description
 from becbo.campaign.formatting import result_text
 from becbo.campaign.runs import Run
 from becbo.space import Real, Space
@@ -29,11 +30,11 @@ class ImportPlan:
     differing: list[Run] = field(default_factory=list)  # with the table's other reason or note
 
 
-def match_rows(space: Space, rows: Sequence[Row], runs: Sequence[Run]) -> ImportPlan:
+def match_rows(description: Description, rows: Sequence[Row], runs: Sequence[Run]) -> ImportPlan:
     """Finds the run of each row.
 
     Args:
-        space: The parameters of the campaign.
+        description: The campaign.
         rows: The rows of a table.
         runs: The runs of the campaign.
 
@@ -45,7 +46,7 @@ def match_rows(space: Space, rows: Sequence[Row], runs: Sequence[Run]) -> Import
     """
     plan, problems = ImportPlan(), []
     free = {run.number: run for run in runs}  # no row belongs to them yet
-    designs = _Designs(space, runs)
+    designs = _Designs(description.space, runs)
     # A row without a number must not take the run of a row that names it, nor a row with fewer
     # digits that of a row with all of them.
     for row in sorted(rows, key=lambda row: (row.number is None, not designs.has(row.params))):
@@ -62,7 +63,8 @@ def match_rows(space: Space, rows: Sequence[Row], runs: Sequence[Run]) -> Import
         elif run.is_open and run.result != row.result:
             plan.to_record.append((run, row))
         elif not _is_same_result(run.result, row.result):
-            here, told = result_text(run.result), result_text(row.result)
+            outputs = description.outputs
+            here, told = result_text(run.result, outputs), result_text(row.result, outputs)
             message = f"run {run.number} is recorded as {here}, not {told}"
             problems.append(Problem(row.line, f"{message}; correct it instead"))
         else:
@@ -166,9 +168,15 @@ def _key(params: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def _is_same_result(here: Result, told: Result) -> bool:
     """Up to the digits that spreadsheets keep, or to those that becbo shows."""
-    shown = None if here.value is None else float(f"{here.value:.6g}")
-    is_same_value = _rounded(here.value) == _rounded(told.value) or told.value == shown
-    return here.outcome is told.outcome and is_same_value
+    names = {*here.values, *told.values}
+    return here.outcome is told.outcome and all(
+        _is_same_value(here.values.get(name), told.values.get(name)) for name in names
+    )
+
+
+def _is_same_value(here: float | None, told: float | None) -> bool:
+    shown = None if here is None else float(f"{here:.6g}")
+    return _rounded(here) == _rounded(told) or told == shown
 
 
 def _rounded(value: Any) -> Any:

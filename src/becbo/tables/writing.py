@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from itertools import chain
 from pathlib import Path
 
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import Description
+from becbo.campaign.names import BELIEVED
 from becbo.campaign.runs import Run
 from becbo.campaign.serialization import run_to_dict
 from becbo.errors import InvalidInput
 from becbo.tables.files import Cell, write_csv, write_xlsx
-from becbo.tables.headings import NOTE, NUMBER, OUTCOME, PREDICTED, REASON
+from becbo.tables.headings import NOTE, NUMBER, OUTCOME, REASON
+
+_SPREAD = ", standard deviation"
 
 
 def export_table(campaign: Campaign, path: str | Path) -> Path:
@@ -61,25 +65,28 @@ def table_cells(description: Description, runs: Iterable[Run]) -> list[list[Cell
     headings: list[Cell] = [
         NUMBER,
         *(parameter.heading for parameter in description.parameters),
-        description.objective_heading,
-        *(OUTCOME, REASON, NOTE, *PREDICTED),
+        *description.headings.values(),
+        *(OUTCOME, REASON, NOTE, f"{BELIEVED}chance"),
+        *(
+            f"{BELIEVED}{name}{what}"
+            for name in description.outputs.names
+            for what in ("", _SPREAD)
+        ),
     ]
     return [headings, *(_cells(run, description) for run in runs)]
 
 
 def _cells(run: Run, description: Description) -> list[Cell]:
-    believed = run.believed
-    predicted = (
-        [None, None, None]
-        if believed is None
-        else [believed.p_feasible, believed.mean, believed.std]
-    )
+    names = description.outputs.names
+    chance = None if run.believed is None else run.believed.p_feasible
+    estimates = {} if run.believed is None else run.believed.outputs
+    predicted = [(e.mean, e.std) if (e := estimates.get(n)) else (None, None) for n in names]
     return [
         run.number,
         *(run.params[name] for name in description.space.names),
-        run.value,
-        *(run.outcome.value, run.reason, run.note),
-        *predicted,
+        *(run.values.get(name) for name in names),
+        *(run.outcome.value, run.reason, run.note, chance),
+        *chain.from_iterable(predicted),
     ]
 
 

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from becbo.campaign.description import Description, heading
+from becbo.campaign.description import Description
+from becbo.campaign.names import heading
 from becbo.campaign.notation import PARSERS, parse
 from becbo.errors import InvalidInput
-from becbo.outputs import Objective
+from becbo.outputs import Outputs
 from becbo.tables.files import READERS, Cell
 from becbo.tables.parsing import parameter_value, parse_number
 from becbo.trial import Outcome
@@ -136,17 +137,32 @@ def _check_unpacked(content: bytes) -> None:
         )
 
 
-def result_of(fields: Fields, objective: Objective) -> dict[str, Any]:
+def result_of(fields: Fields, outputs: Outputs) -> dict[str, Any]:
     """The result in a form, as arguments of `Campaign.record`."""
     outcome, why = _text(fields, "outcome"), _limited(fields, "reason")
-    what = heading(objective.name, objective.unit)
     if outcome == Outcome.OK.value:
-        if not (text := _text(fields, "value")):
-            raise InvalidInput(f"{what} is empty; enter it, or choose failed")
-        return {"value": parse_number(text, what, objective.unit)}
-    if outcome in (Outcome.FAILED.value, Outcome.LOST.value):
+        if not (values := _values(fields, outputs)):
+            what = " and ".join(outputs.names)
+            are = "is" if len(outputs.names) == 1 else "are"
+            raise InvalidInput(f"{what} {are} empty; enter what was measured, or choose failed")
+        return {"value": values}
+    if outcome == Outcome.FAILED.value:
+        # A form with one output hides its field where it failed; what is in it was typed before.
+        measured = {} if len(outputs.names) == 1 else _values(fields, outputs)
+        return {outcome: why or True, "measured": measured}
+    if outcome == Outcome.LOST.value:
         return {outcome: why or True}
     raise InvalidInput("choose whether it worked, failed or was lost")
+
+
+def _values(fields: Fields, outputs: Outputs) -> dict[str, float]:
+    """The outputs that were filled in."""
+    texts = {output: _text(fields, f"output-{i}") for i, output in enumerate(outputs)}
+    return {
+        output.name: parse_number(text, heading(output.name, output.unit), output.unit)
+        for output, text in texts.items()
+        if text
+    }
 
 
 def note_of(fields: Fields) -> str:

@@ -13,7 +13,16 @@ from plotly.offline import get_plotlyjs
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from becbo.campaign.formatting import estimate, number, percent, plural, result_text, sentence
+from becbo.campaign.formatting import (
+    estimate,
+    expected_text,
+    number,
+    percent,
+    plural,
+    result_text,
+    sentence,
+    values_text,
+)
 from becbo.report.html import STYLE
 from becbo.trial import Outcome
 from becbo.web.registry import id_of
@@ -93,6 +102,8 @@ class PageRenderer:
             percent=percent,
             estimate=estimate,
             result=result_text,
+            values=values_text,
+            expected=expected_text,
             when=time_text,
             id_of=id_of,
         )

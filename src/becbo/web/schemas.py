@@ -21,6 +21,7 @@ Reason = (
     Literal[True]
     | Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT, pattern=r"^[^\x00]*$")]
 )
+Values = dict[str, Number | None]  # by the name of the output; null: not measured
 Setting = Annotated[bool, Field(strict=True)] | Whole | Number | str
 Outcome = Literal["pending", "ok", "failed", "lost"]
 
@@ -45,8 +46,9 @@ class RecordRequest(_Request):
 
     model_config = ConfigDict(json_schema_extra=_exactly_one("value", "failed", "lost"))
 
-    value: Number = _optional("the measured value")
+    value: Number | Values = _optional("the measured value, or values by the name of the output")
     failed: Reason = _optional("the design does not work: all reasons, separated by commas")
+    measured: Values = _optional("with failed: what was measured all the same")
     lost: Reason = _optional("power cut, broken sensor: says nothing about the design")
     note: Text = Field(default="", description="anything worth keeping")
     version: Whole = _optional(
@@ -60,8 +62,9 @@ class AddRequest(_Request):
     model_config = ConfigDict(json_schema_extra=_exactly_one("value", "failed"))
 
     params: dict[str, Setting]
-    value: Number = _optional("the measured value")
+    value: Number | Values = _optional("the measured value, or values by the name of the output")
     failed: Reason = _optional("the design does not work")
+    measured: Values = _optional("with failed: what was measured all the same")
     note: Text = ""
 
 
@@ -200,31 +203,55 @@ class RunResponse(BaseModel):
 
 
 class ObjectiveResponse(BaseModel):
-    """What is optimised."""
+    """What is optimised; it has a direction or a target."""
 
     name: str
     unit: str
-    direction: Literal["minimize", "maximize"]
+    direction: Literal["minimize", "maximize"] | None
+    target: float | None
+    reference: float | None  # a value that is just not good enough
 
 
-class CampaignResponse(BaseModel):
+class LimitResponse(BaseModel):
+    """What must stay within bounds."""
+
+    name: str
+    unit: str
+    lower: float | None
+    upper: float | None
+
+
+class RecordedResponse(BaseModel):
+    """What is only kept."""
+
+    name: str
+    unit: str
+
+
+class GoalResponse(BaseModel):
+    """What a campaign measures."""
+
+    name: str
+    objectives: list[ObjectiveResponse]
+    limits: list[LimitResponse]
+    recorded: list[RecordedResponse]
+
+
+class CampaignResponse(GoalResponse):
     """A campaign in a list; `id` is its identifier in URLs."""
 
     id: str
-    name: str
-    objective: ObjectiveResponse
 
 
-class StatusResponse(BaseModel):
+class StatusResponse(GoalResponse):
     """The status of a campaign."""
 
-    name: str
-    objective: ObjectiveResponse
     budget: int | None
     n_done: int
     n_left: int | None
     counts: dict[Outcome, int]
-    best: RunResponse | None
+    best: RunResponse | None  # of one objective
+    front: list[RunResponse]  # acceptable runs that no other beats
     pending: list[RunResponse]
     reasons: dict[str, int]  # why experiments failed; "": no reason given
 

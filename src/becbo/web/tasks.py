@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from becbo.campaign.campaign import Campaign
-from becbo.campaign.description import describe
+from becbo.campaign.describing import describe
 from becbo.insight.insight import analyze_campaign
 from becbo.optimizer import Optimizer
 from becbo.report.html import report_sections

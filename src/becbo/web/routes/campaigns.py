@@ -71,7 +71,7 @@ def campaign_page(
         text = " ".join([done, *_about_blank(blank), *import_messages(noted, differing)])
         message = Message(text)
     elif did in _DONE and run is not None:
-        now = result_text(campaign.run(run).result, campaign.description.objective.unit)
+        now = result_text(campaign.run(run).result, campaign.description.outputs)
         message = Message(f"Run {run} {_DONE[did]}: {now}.")
     return _campaign_page(request, context, render, campaign, message=message, all=all)
 
@@ -166,7 +166,7 @@ def add(
     description = campaign.description
     try:
         params = forms.params_of(form.fields, description)
-        result = forms.result_of(form.fields, description.objective)
+        result = forms.result_of(form.fields, description.outputs)
         run = campaign.add(params, **result, note=forms.note_of(form.fields))
     except InvalidInput as error:
         message = Message(f"Nothing was added: {error}", is_bad=True)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from becbo.campaign.description import describe
+from becbo.campaign.describing import describe
 from becbo.errors import BecboError
 from becbo.optuna.storage import StorageUnavailable, without_password
 from becbo.web import forms

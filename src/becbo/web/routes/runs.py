@@ -38,7 +38,7 @@ def record(
 ) -> Response:
     """Records the result of a pending experiment."""
     try:
-        result = forms.result_of(form.fields, campaign.description.objective)
+        result = forms.result_of(form.fields, campaign.description.outputs)
         note, version = forms.note_of(form.fields), forms.version_of(form.fields)
         campaign.record(run.number, **result, note=note or None, version=version)
     except (InvalidInput, Conflict) as error:
@@ -52,7 +52,7 @@ def correct(
 ) -> Response:
     """Replaces the result of a recorded experiment."""
     try:
-        result = forms.result_of(form.fields, campaign.description.objective)
+        result = forms.result_of(form.fields, campaign.description.outputs)
         note, version = forms.note_of(form.fields), forms.version_of(form.fields)
         campaign.correct(run.number, **result, note=note, version=version)
     except (InvalidInput, Conflict) as error:
