@@ -1,4 +1,4 @@
-.PHONY: help setup demo test browser lint package bench clean
+.PHONY: help setup demo test browser lint docs package bench clean
 .DEFAULT_GOAL := help
 
 # The first interpreter that runs; to choose another: make PYTHON=/path/to/python demo
@@ -12,6 +12,7 @@ help:
 	@echo "make setup   .venv with everything for development"
 	@echo "make test    run the tests"
 	@echo "make lint    formatting, style and types"
+	@echo "make docs    build the documentation into site/; warnings are errors"
 	@echo "make package  build the wheel and try every extra in an empty environment"
 	@echo "make bench   seconds per proposal"
 	@echo "make clean   remove what the other targets made"
@@ -36,6 +37,10 @@ lint: .venv/dev
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 
+docs: .venv/docs
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build -q
+	@echo "site/index.html"
+
 package: .venv/dev
 	@$(BIN)/python tools/package.py
 
@@ -43,7 +48,7 @@ bench: .venv/demo
 	@$(BIN)/python benchmarks/speed.py
 
 clean:
-	rm -rf .venv becbo-demo build dist src/*.egg-info .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	rm -rf .venv becbo-demo build dist site src/*.egg-info .pytest_cache .hypothesis .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Stamps: what is installed in .venv. A changed pyproject.toml or constraints.txt installs again.
@@ -60,3 +65,8 @@ clean:
 	@echo "setting up .venv for development (a few minutes, once)"
 	@$(INSTALL) -e ".[dev]"
 	@touch $@ .venv/demo
+
+.venv/docs: .venv/made pyproject.toml constraints.txt
+	@echo "setting up .venv for the documentation"
+	@$(INSTALL) -e ".[docs]"
+	@touch $@
