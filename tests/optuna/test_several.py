@@ -11,7 +11,7 @@ from optuna.distributions import BaseDistribution, FloatDistribution
 from optuna.trial import TrialState
 
 from becbo import Infeasible, InvalidInput, Limit, Objective, Optimizer, Outcome, Real, Space
-from becbo.optuna import BECBOSampler, lost_numbers, mark_lost, marking
+from becbo.optuna import BECBOSampler, lost_numbers, mark_lost, marking, open_storage
 from becbo.optuna.history import Rules
 from becbo.optuna.proposal import Plan, optimizer_of
 from becbo.optuna.spaces import StudySpace
@@ -60,8 +60,9 @@ def test_proposes_what_the_optimizer_proposes() -> None:
 @pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
 def test_everything_at_once(tmp_path: Path) -> None:
     """Threads, a database, failures, a loss, enqueued and imported trials, a branch."""
-    url = f"sqlite:///{tmp_path / 'study.db'}"
-    study = optuna.create_study(storage=url, directions=TWO, sampler=BECBOSampler(seed=0))
+    # Not a bare URL: threads of Optuna's own SQLite storage run the same enqueued trial twice.
+    storage = open_storage(tmp_path / "study.db")
+    study = optuna.create_study(storage=storage, directions=TWO, sampler=BECBOSampler(seed=0))
     study.add_trial(
         optuna.create_trial(
             values=[0.5, 0.5],
