@@ -97,7 +97,7 @@ def test_the_user_may_choose_the_reference_in_his_own_units() -> None:
 
 def test_the_range_of_a_single_acceptable_value_is_that_of_all() -> None:
     outputs = [*TWO, Limit("heat", upper=1)]
-    rows = [{"cost": 1.0, "strength": 10.0}, {"cost": 5.0, "strength": 10.0, "heat": 9.0}]
+    rows = [{"cost": 1.0, "strength": 10.0}, {"cost": -3.0, "strength": 10.0, "heat": 9.0}]
     data, _ = history(outputs, rows)
     np.testing.assert_allclose(reference(data), [-1.0 - 0.4, 10.0 - 0.1])  # 4 wide; 1 if unknown
 
