@@ -18,6 +18,7 @@ import explain
 import goals
 import numpy as np
 import robustness
+import scale
 import speed
 
 from becbo.bench.accuracy import read_curves
@@ -186,6 +187,13 @@ Several outputs beside a single value on the same designs (`edge`, the median of
 
 {several}
 
+### Thousands of trials
+
+`python benchmarks/scale.py --out benchmarks/results/scale.json`: `edge`, one objective, the same
+kind of histories. Memory is the largest of the whole process.
+
+{scale}
+
 `import becbo` takes {import_seconds:.2f} s; with the first use of `becbo.Optimizer`, which loads
 NumPy and SciPy, it is {optimizer_seconds:.2f} s (median of 9 fresh interpreters). A run of 200
 evaluations on the speed reducer peaks at {memory:.0f} MB of memory. Both by
@@ -267,6 +275,7 @@ def write_results() -> None:
         tools=means([r for r in peers if (r.run.problem, r.run.seed) in shared]),
         speed=speed.table(cells["cells"]),
         several=speed.several_table(cells["several"]),
+        scale=scale.section(json.loads(scale.RESULTS.read_text())),
         versions=cells["versions"],
         **footprint,
     )

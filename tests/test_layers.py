@@ -69,6 +69,7 @@ TABLE: dict[str, set[str]] = {
         "becbo.surrogates",
     },
     "becbo.models": {
+        "becbo.pareto",
         "becbo.arrays",
         "numpy",
         "scipy",

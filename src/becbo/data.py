@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from becbo.arrays import Array, Mask
 from becbo.outputs import Output, Outputs
@@ -14,6 +15,7 @@ from becbo.reasons import Reasons, recurring
 from becbo.space import Space
 from becbo.trial import MAX_LOSSES, Outcome, Trial
 
+Rows = slice | NDArray[np.intp]
 _CLOSE = 0.01  # of the range of every parameter
 
 
@@ -25,9 +27,9 @@ class Causes:
     complete: Mask  # (n,) failures whose reasons are all that was wrong
     broken: Mask  # (n, l) failures for which a limit was named without a measured value
 
-    def head(self, n: int) -> Causes:
-        """The causes of the first n experiments."""
-        return Causes(self.kinds[:n], self.complete[:n], self.broken[:n])
+    def take(self, rows: Rows) -> Causes:
+        """The causes of some experiments."""
+        return Causes(self.kinds[rows], self.complete[rows], self.broken[rows])
 
 
 @dataclass(frozen=True)
@@ -84,10 +86,15 @@ class Dataset:
         explained = self.beyond.any(axis=1) | self.causes.broken.any(axis=1)
         return np.asarray(~self.worked & (~explained | self.causes.kinds.any(axis=1)))
 
+    def take(self, rows: Rows) -> Dataset:
+        """Some of the experiments, in the order of `rows`."""
+        causes = self.causes.take(rows)
+        X, Y, worked = self.X[rows], self.Y[rows], self.worked[rows]
+        return replace(self, X=X, Y=Y, worked=worked, causes=causes)
+
     def head(self, n: int) -> Dataset:
         """The first n experiments."""
-        causes = self.causes.head(n)
-        return replace(self, X=self.X[:n], Y=self.Y[:n], worked=self.worked[:n], causes=causes)
+        return self.take(slice(n))
 
     def measured(self, column: int) -> tuple[Array, Array]:  # (k, d), (k,)
         """The designs at which an output was measured, and its values."""

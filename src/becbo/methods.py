@@ -74,6 +74,7 @@ def _edge(noisy: bool, ensemble: DeepEnsemble | None = None) -> Boundary:
         improvement=OverTheFront(regressor, noisy),
         band=EdgeProbability(),
         search=BandSearch(),
+        subset=400,
     )
 
 

@@ -79,9 +79,13 @@ class Proposer(ABC):
         del n_initial, budget
         return self
 
+    def relevant(self, data: Dataset) -> Dataset:
+        """The experiments that models and search look at; by default all."""
+        return data
+
     def fit(self, data: Dataset, rng: np.random.Generator) -> Models:
         """Fits all models to a history of at least one experiment."""
-        return self._fit(data, rng, {})
+        return self._fit(self.relevant(data), rng, {})
 
     def propose(
         self, data: Dataset, region: Region, pending: Array, q: int, rng: np.random.Generator
@@ -99,6 +103,7 @@ class Proposer(ABC):
             The points, how they were found and what the models say of them.
         """
         seconds: dict[str, float] = {}
+        data = self.relevant(data)
         models = self._fit(data, rng, seconds)
         with _clock(seconds, "search"):
             search = self.searcher(models, data, rng)

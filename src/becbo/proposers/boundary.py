@@ -22,6 +22,7 @@ from becbo.failures import CERTAIN, Failures
 from becbo.improvement import Improvement
 from becbo.models.base import Models
 from becbo.models.feasibility import Classifier
+from becbo.models.subset import local_subset
 from becbo.outputs import Outputs
 from becbo.pareto import nondominated
 from becbo.proposers.base import Proposer, Searcher
@@ -46,10 +47,15 @@ class Boundary(Proposer):
     search: Search
     first: Search = FirstSuccess()  # while nothing has worked
     is_weighted: bool = False  # maximise C(x) q(x), for an acquisition that is log q(x)
+    subset: int | None = None  # how many experiments of a long history count; None: all
 
     def supports(self, outputs: Outputs) -> bool:
         """Several outputs if its improvement takes them."""
         return self.improvement.several_outputs or super().supports(outputs)
+
+    def relevant(self, data: Dataset) -> Dataset:
+        """All experiments of a short history, those around the best designs of a long one."""
+        return data if self.subset is None else local_subset(data, self.subset)
 
     def limited_to(self, risk: float) -> Boundary:
         """The method with the band C(x) >= 1 - risk."""
