@@ -157,7 +157,7 @@ def test_new_asks_how_numbers_can_be_set(
     becbo: Callable[..., Done], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = [
-        *("etch", "depth", "nm", "large"),
+        *("etch", "depth", "nm", "large", ""),
         *("acid", "n", "0.01", "1", "mol/l", "", "yes"),
         *("heat", "n", "20", "80", "°C", "wide"),  # asked again
         *("5",),

@@ -601,3 +601,76 @@ def test_several_campaigns(becbo: Becbo, tmp_path: Path) -> None:
     before = everything(tmp_path)
     words = "becbo.db has several campaigns: coating, other; name one of them: --campaign NAME"
     check_refused(becbo("status"), words, tmp_path, before)
+
+
+GLUE_ANSWERS = """\
+glue
+strength
+kPa
+large
+viscosity
+mPas
+keep a limit
+
+200
+ph
+
+target
+7
+
+heat
+n
+20
+90
+°C
+
+no
+
+
+
+no
+yes
+"""
+
+
+def test_several_outputs_from_the_questions_to_the_front(
+    becbo: Becbo, tmp_path: Path, answer: Callable[[str], None]
+) -> None:
+    answer(GLUE_ANSWERS)
+    done = becbo("new")
+    assert (done.code, done.err) == (0, "")
+    assert "needs lower= or upper=" not in done.out
+    outputs = Campaign.open(tmp_path / "becbo.db").description.outputs
+    assert [output.wish for output in outputs] == [
+        "as large as possible",
+        "as close to 7 as possible",
+        "at most 200",
+    ]
+    assert "becbo record 0 strength=VALUE ph=VALUE viscosity=VALUE" in becbo("suggest").out
+    done = becbo("record", "0", "strength=118,3 kPa", "viscosity=90 mPas", "ph=6.5")
+    assert "run 0 is strength 118.3 kPa, ph 6.5, viscosity 90 mPas; on the front: run 0" in done.out
+    becbo("suggest")
+    done = becbo("record", "1", "--failed", "--reason", "gel", "viscosity=340")
+    assert "run 1 is failed (gel; viscosity 340 mPas)" in done.out
+    done = becbo("add", "heat=50 °C", "strength=130", "ph=7")
+    assert "run 2 is strength 130 kPa, ph 7; on the front: run 2." in done.out
+    assert "The front: no other run is better" in becbo("status").out
+    becbo("export", "runs.csv")
+    assert (
+        (tmp_path / "runs.csv")
+        .read_text(encoding="utf-8-sig")
+        .splitlines()[0]
+        .startswith(
+            "number,heat [°C],strength [kPa],ph,viscosity [mPas],outcome,reason,note,believed"
+        )
+    )
+    for arguments, words in (
+        (["record", "1", "5"], "'5': say which output it is, as in strength=VALUE ph=VALUE"),
+        (["correct", "0"], "got no result; give exactly one of values such as strength=VALUE"),
+        (["correct", "0", "ph=7", "ph=8"], "'ph=8': ph is given twice"),
+        (["correct", "0", "ph=acid"], "ph = 'acid' is not a number; use --failed"),
+        (["correct", "0", "--lost", "ph=7"], "got ph=7 and --lost; give exactly one"),
+        (["add", "heat=50", "colour=3"], "'colour=3': there are heat, strength, ph, viscosity"),
+    ):
+        done = becbo(*arguments)
+        assert done.code == 2 and words in done.err, done.err

@@ -174,3 +174,30 @@ def test_the_api_keeps_its_contract(address: str, mode: GenerationMode) -> None:
             )
 
         keeps_it()
+
+
+def test_several_outputs(site: Site) -> None:
+    glue = {
+        "name": "glue",
+        "objectives": {"strength": {"direction": "maximize"}, "ph": {"target": 7}},
+        "limits": {"viscosity": {"upper": 200}},
+        "parameters": {"heat": {"low": 0, "high": 100}},
+    }
+    assert site.json("/api/campaigns", glue).status_code == 201
+    (first, second) = site.json("/api/campaigns/glue/suggest", {"q": 2}).json()
+    runs = "/api/campaigns/glue/runs"
+    values = {"strength": 80, "ph": None}
+    recorded = site.json(f"{runs}/{first['number']}/record", {"value": values}).json()
+    assert recorded["values"] == {"strength": 80, "ph": None, "viscosity": None}
+    entry = {"failed": "gel", "measured": {"viscosity": 340}}
+    failed = site.json(f"{runs}/{second['number']}/record", entry).json()
+    assert (failed["outcome"], failed["values"]["viscosity"]) == ("failed", 340)
+    complete = {"params": {"heat": 3}, "value": {"strength": 90, "ph": 7}}
+    added = site.json(runs, complete).json()
+    status = site.get("/api/campaigns/glue/status").json()
+    assert status["best"] is None
+    assert [run["number"] for run in status["front"]] == [added["number"]]
+    bad = site.json(f"{runs}/{added['number']}/correct", {"value": 3})
+    assert bad.status_code == 422 and "several outputs" in bad.json()["detail"]
+    for page in ("/", "/c/glue", f"/c/glue/runs/{first['number']}"):
+        assert site.get(page).status_code == 200
