@@ -72,11 +72,22 @@ def test_tools_for_one_value() -> None:
 def test_usual_methods() -> None:
     assert "optuna-nsga2" not in peers.usual_methods("paper")
     assert {"becbo", "ax", "optuna-tpe-pruned"} <= {*peers.usual_methods("paper")}
-    optuna = ["optuna-nsga2", "optuna-tpe", "optuna-gp"]
-    assert peers.usual_methods("pareto") == ["edge", "sobol", *optuna]
+    told_nothing = {"optuna-random", "optuna-nsga2", "optuna-tpe", "optuna-tpe-pruned", "optuna-gp"}
+    told_nothing |= {"pymoo-nsga2"}
+    assert {*peers.usual_methods("pareto")} == {"edge", "sobol"} | told_nothing
+    told = {
+        f"{name}-measured" for name in ("optuna-nsga2", "optuna-tpe", "optuna-gp", "pymoo-nsga2")
+    }
     for suite in ("measured", "pareto-measured"):
-        expected = ["edge-measured", "sobol", *optuna, "optuna-gp-measured"]
-        assert peers.usual_methods(suite) == expected
+        assert {*peers.usual_methods(suite)} == {"edge-measured", "sobol"} | told_nothing | told
+
+
+@pytest.mark.parametrize("label", ["pymoo-nsga2", "pymoo-nsga2-measured", "optuna-tpe-pruned"])
+def test_tools_for_several_objectives_run_and_repeat_themselves(label: str) -> None:
+    (run,) = peers.plan("pareto", [label], ["srn"], 1, 24)
+    first, again = peers.attempt(run), peers.attempt(run)
+    assert first.is_finished, first.error
+    assert first.x == again.x
 
 
 def test_runs_are_told_what_their_label_says() -> None:
