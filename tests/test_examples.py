@@ -8,10 +8,14 @@ import pytest
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 NEEDS = {"ray_tune.py": ("ray.tune", "ray")}  # a module, and the extra that brings it
+ELSEWHERE = {"suggest_client.py"}  # needs a server: tests/web/test_suggest.py runs it
 ARGUMENTS = {"edge_picture.py": ["--stages", "4", "12", "--grid", "9", "--out", "edge.png"]}
 
 
-@pytest.mark.parametrize("script", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)
+SCRIPTS = sorted(path for path in EXAMPLES.glob("*.py") if path.name not in ELSEWHERE)
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
 def test_example(script: Path, tmp_path: Path) -> None:
     if script.name in NEEDS:
         module, extra = NEEDS[script.name]
