@@ -274,16 +274,17 @@ def test_an_uncaught_exception_says_what_to_do() -> None:
     assert "name the exception in catch=" in caught.value.__notes__[0]
 
 
-def test_an_exception_loses_nothing() -> None:
+@pytest.mark.parametrize("error", [ZeroDivisionError("1 / 0"), SystemExit(3)])
+def test_an_exception_loses_nothing(error: BaseException) -> None:
     calls = []
 
     def fun(params: dict) -> float:
         calls.append(params)
         if len(calls) == 13:
-            raise ZeroDivisionError("1 / 0")
+            raise error
         return params["x"] ** 2
 
-    with pytest.raises(ZeroDivisionError) as caught:
+    with pytest.raises(type(error)) as caught:
         becbo.minimize(fun, SPACE, budget=14, seed=0)
     done = caught.value.becbo_trials  # type: ignore[attr-defined]
     assert len(done) == 12

@@ -2,8 +2,10 @@
 
 import json
 import math
+import pickle
 import re
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 
 import numpy as np
@@ -519,3 +521,28 @@ def test_risk_must_be_a_chance(risk: object) -> None:
 def test_methods_without_a_band_refuse_risk(method: str) -> None:
     with pytest.raises(InvalidInput, match="cannot limit its risk"):
         Optimizer(Space([Real("x", 0, 1)]), method=method, risk=0.3)
+
+
+def test_threads_that_share_an_optimizer_get_designs_of_their_own() -> None:
+    """Past the initial design, so that the models propose; four threads ask and tell at once."""
+    optimizer = Optimizer(Space([Real("x", 0, 1), Real("y", 0, 1)]), seed=0, n_initial=4)
+    for _ in range(4):
+        optimizer.tell((trial := optimizer.ask()), sum(trial.params.values()))
+
+    def work(_: int) -> None:
+        for _ in range(4):
+            trial = optimizer.ask()
+            optimizer.tell(trial, sum(trial.params.values()))
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(4)))
+    trials = optimizer.trials
+    assert [trial.number for trial in trials] == list(range(20))
+    assert {trial.outcome for trial in trials} == {Outcome.OK}
+    assert len({tuple(trial.params.values()) for trial in trials}) == 20
+
+
+def test_a_pickled_optimizer_proposes_the_same() -> None:
+    optimizer = started()
+    again = pickle.loads(pickle.dumps(optimizer))
+    assert again.ask() == optimizer.ask()

@@ -79,8 +79,8 @@ def minimize(
 ) -> MinimizeResult:
     """Minimises a function that may fail.
 
-    Ctrl-C ends the run and returns what was found. Any exception that is not caught is a bug and
-    comes out, with what was done before as its `becbo_trials`.
+    Ctrl-C ends the run and returns what was found. Any exception that is not caught comes out, also
+    `SystemExit`, with what was done before as its `becbo_trials`.
 
     Args:
         fun: takes the params and returns a number, or a mapping of the names of outputs to
@@ -147,7 +147,7 @@ def _run(
     except KeyboardInterrupt:
         message, interrupted = "interrupted", True
         _lose_pending(optimizer)
-    except Exception as error:
+    except BaseException as error:  # also the end of the program, which a caller may stop
         _lose_pending(optimizer)
         vars(error)["becbo_trials"] = tuple(_kept(optimizer).values())
         error.add_note(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
@@ -39,7 +40,8 @@ _UNKNOWN = Prediction({}, 0.5, (0.0, 1.0))
 class Optimizer:
     """Proposes experiments that may fail, and learns from values and failures alike.
 
-    It is for one thread at a time; several share a study of Optuna, see `becbo.optuna`.
+    Threads may share one: each call waits for those of others, so that every proposal knows all that
+    came before. Processes share a study of Optuna instead, see `becbo.optuna`.
 
     Args:
         space: what can be set.
@@ -75,8 +77,15 @@ class Optimizer:
         self._proposer = build(self.settings, self.outputs)
         self._trials: list[Trial] = []
         self._models: Models | None = None  # of the present history, if needed so far
+        self._lock = threading.RLock()  # of the trials, the models and the last proposal
         for trial in trials:
             self._append(trial)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        vars(self).update(state, _lock=threading.RLock())
 
     @classmethod
     def from_frame(
@@ -160,11 +169,12 @@ class Optimizer:
         if q is None:
             return self.ask(1)[0]
         q = whole_number("ask: the number of experiments", q)
-        asked = self._ask_design(q)
-        if len(asked) < q:
-            more = self._ask_models if self._answered else self._ask_any
-            asked += more(q - len(asked))
-        return asked
+        with self._lock:
+            asked = self._ask_design(q)
+            if len(asked) < q:
+                more = self._ask_models if self._answered else self._ask_any
+                asked += more(q - len(asked))
+            return asked
 
     def tell(self, trial: Trial | int, value: float | Mapping[str, float | None]) -> Trial:
         """Records that the experiment worked and what it returned.
@@ -256,7 +266,9 @@ class Optimizer:
         else:
             reason = None if isinstance(failed, bool | np.bool_) else failed
             result = self._failed(reason, measured)
-        return self._append(Trial(len(self._trials), dict(self.space.validate(params)), result))
+        design = dict(self.space.validate(params))
+        with self._lock:
+            return self._append(Trial(len(self._trials), design, result))
 
     @overload
     def predict(self, params: Mapping[str, Any]) -> Prediction: ...
@@ -289,25 +301,27 @@ class Optimizer:
         They see what `space.encode` returns, and outputs as `Output.orient` turns them. None while
         no experiment has been answered.
         """
-        data = dataset(self._trials, self.space, self.outputs)
-        if self._models is None and len(data.X):
-            with one_thread():
-                rng = self._rng(_FIT, len(data.X))
-                self._models = self._proposer.fit(data, rng)
-        return self._models
+        with self._lock:
+            data = dataset(self._trials, self.space, self.outputs)
+            if self._models is None and len(data.X):
+                with one_thread():
+                    rng = self._rng(_FIT, len(data.X))
+                    self._models = self._proposer.fit(data, rng)
+            return self._models
 
     @property
     def outlook(self) -> Outlook:
         """What more experiments may bring, and whether to go on. It takes as long as an `ask`."""
-        data = dataset(self._trials, self.space, self.outputs)
-        models, next_x = self.models(), None
-        if models is not None:
-            region = region_of(self.space, data.X)
-            with one_thread():
-                search = self._proposer.searcher(models, data, self._rng(_OUTLOOK, len(data.X)))
-                found = search(region, np.empty((0, self.space.dim)))
-            next_x = None if found.winner == REPEAT else found.x
-        return outlook(data, models, next_x, self.settings.noisy)
+        with self._lock:
+            data = dataset(self._trials, self.space, self.outputs)
+            models, next_x = self.models(), None
+            if models is not None:
+                region = region_of(self.space, data.X)
+                with one_thread():
+                    search = self._proposer.searcher(models, data, self._rng(_OUTLOOK, len(data.X)))
+                    found = search(region, np.empty((0, self.space.dim)))
+                next_x = None if found.winner == REPEAT else found.x
+            return outlook(data, models, next_x, self.settings.noisy)
 
     def _ask_design(self, q: int) -> list[Trial]:
         """Up to q points of the initial design, as long as it is not complete.
@@ -426,15 +440,16 @@ class Optimizer:
             raise InvalidInput(
                 f"trial {trial!r} is unknown: there are {len(self._trials)} trials, from 0"
             )
-        known = self._trials[number]
-        if isinstance(trial, Trial) and trial.params != known.params:
-            raise InvalidInput(f"trial {number} has params {known.params}, not {trial.params}")
-        if known.outcome not in (Outcome.PENDING, Outcome.LOST):
-            raise InvalidInput(f"trial {number} is finished already: {known.outcome.value}")
-        self._trials[number] = replace(known, result=result)
-        if result.outcome.is_answer:
-            self._models = None
-        return _copy(self._trials[number])
+        with self._lock:
+            known = self._trials[number]
+            if isinstance(trial, Trial) and trial.params != known.params:
+                raise InvalidInput(f"trial {number} has params {known.params}, not {trial.params}")
+            if known.outcome not in (Outcome.PENDING, Outcome.LOST):
+                raise InvalidInput(f"trial {number} is finished already: {known.outcome.value}")
+            self._trials[number] = replace(known, result=result)
+            if result.outcome.is_answer:
+                self._models = None
+            return _copy(self._trials[number])
 
 
 def _copy(trial: Trial) -> Trial:
