@@ -40,8 +40,8 @@ _UNKNOWN = Prediction({}, 0.5, (0.0, 1.0))
 class Optimizer:
     """Proposes experiments that may fail, and learns from values and failures alike.
 
-    Threads may share one: each call waits for those of others, so that every proposal knows all that
-    came before. Processes share a study of Optuna instead, see `becbo.optuna`.
+    Threads may share one: each call waits for those of others, so that every proposal knows all
+    that came before. Processes share a study of Optuna instead, see `becbo.optuna`.
 
     Args:
         space: what can be set.
