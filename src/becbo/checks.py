@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -74,3 +75,19 @@ def finite_value(value: Any, what: str = "value", remedy: str = _REMEDY) -> floa
     if not math.isfinite(number):
         raise InvalidInput(f"{what} {value!r} is not finite; {remedy}")
     return number
+
+
+def finite_numbers(values: Mapping[str, Any]) -> dict[str, float | None]:
+    """Checks numbers by name; what is NaN or infinite was not measured.
+
+    Args:
+        values: what an experiment returned.
+
+    Returns:
+        A finite number or None for every name.
+
+    Raises:
+        InvalidInput: if a value is not a number.
+    """
+    numbers = {name: None if v is None else number_in(v, name) for name, v in values.items()}
+    return {name: v if v is not None and math.isfinite(v) else None for name, v in numbers.items()}

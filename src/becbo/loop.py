@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from becbo.checks import number_in, whole_number
+from becbo.checks import finite_numbers, number_in, whole_number
 from becbo.errors import Infeasible, InvalidInput
 from becbo.extras import needed_extras
 from becbo.failures import CERTAIN
@@ -200,7 +200,7 @@ def _evaluate(
     try:
         value = fun(dict(trial.params))
     except Infeasible as error:
-        return optimizer.fail(trial, error.reason, _finite(error.measured))
+        return optimizer.fail(trial, error.reason, finite_numbers(error.measured))
     except catch as error:
         return optimizer.fail(trial, Reasons.parse(error).text)
     except Exception as error:
@@ -221,18 +221,12 @@ def _evaluate(
 def _record(optimizer: Optimizer, trial: Trial, value: Any) -> Trial:
     """Tells what the function returned; without a single finite number it failed."""
     if isinstance(value, Mapping):
-        value = _finite(value)
+        value = finite_numbers(value)
         if all(number is None for number in value.values()):
             return optimizer.fail(trial, "returned no finite number", value)
     elif value is None or not math.isfinite(number_in(value)):
         return optimizer.fail(trial, f"returned {value}")
     return optimizer.tell(trial, value)
-
-
-def _finite(values: Mapping[str, Any]) -> dict[str, float | None]:
-    """The numbers by name; what is NaN or infinite was not measured."""
-    numbers = {name: None if v is None else number_in(v, name) for name, v in values.items()}
-    return {name: v if v is not None and math.isfinite(v) else None for name, v in numbers.items()}
 
 
 def _wanted(optimizer: Optimizer) -> str:

@@ -26,7 +26,7 @@ from becbo.campaign.proposals import plan_of
 from becbo.campaign.runs import BATCH, NOTE, REOPENED, RESTORES, Run, RunState, clean_text
 from becbo.errors import InvalidInput
 from becbo.optuna.internals import add_trial, set_system_attr, set_user_attr
-from becbo.optuna.measured import VALUES, study_directions
+from becbo.optuna.measured import VALUES, study_directions, study_values
 from becbo.optuna.outcomes import OUTCOME, REASON, REPLACES, RETRIES
 from becbo.optuna.proposal import next_proposal
 from becbo.optuna.spaces import distributions_of
@@ -134,7 +134,7 @@ def describe_study(study: optuna.Study, description: Description) -> None:
 
 
 def _metric_names(description: Description) -> list[str]:
-    """What the values of trials are in Optuna: see `_optuna_values`."""
+    """What the values of trials are in Optuna: see `study_values`."""
     return [
         description.headings[o.name] + ("" if o.target is None else f", off {o.target:.12g}")
         for o in description.outputs.objectives
@@ -224,16 +224,12 @@ def restore_run(study: optuna.Study, description: Description, run: Run, earlier
 
 
 def _as_told(result: Result, outputs: Outputs) -> tuple[TrialState, list[float] | None]:
-    """State and values of a trial in Optuna, which has a value for every objective or none.
-
-    The value of an objective with a target is its distance from the target.
-    """
+    """State and values of a trial in Optuna, where a part of the objectives is none."""
     state = _STATES[result.outcome]
-    measured = [(o, result.values.get(o.name)) for o in outputs.objectives]
-    known = [abs(o.orient(v)) if o.target is not None else v for o, v in measured if v is not None]
-    if state is TrialState.COMPLETE and len(known) == len(measured):
-        return state, known
-    return (TrialState.FAIL if state is TrialState.COMPLETE else state), None
+    if state is not TrialState.COMPLETE:
+        return state, None
+    values = study_values(result.values, outputs)
+    return (TrialState.FAIL if values is None else state), values
 
 
 def _attributes(result: Result, note: str | None, outputs: Outputs) -> dict[str, Any]:

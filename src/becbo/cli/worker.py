@@ -6,7 +6,7 @@ import importlib
 import os
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -19,6 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from becbo.cli.common import split_names
 from becbo.errors import InvalidInput
 from becbo.failures import Failures
+from becbo.outputs import Outputs
 
 if TYPE_CHECKING:
     import optuna
@@ -35,6 +36,8 @@ EXAMPLE = (
     "terminals, or with a postgresql:// URL on several machines."
 )
 
+_SHOWN = 10  # trials of a front at the end
+
 
 def worker(
     storage: Annotated[
@@ -48,14 +51,26 @@ def worker(
     study: Annotated[str, typer.Option(help="Its name; a new name begins a new study.")],
     objective: Annotated[
         str,
-        typer.Option(help="module:function. It gets an Optuna trial and returns a number."),
+        typer.Option(
+            help="module:function. It gets an Optuna trial and returns a number, a number for "
+            "each direction, or a dict of outputs."
+        ),
     ],
     trials: Annotated[
         int, typer.Option(min=1, help="Stop when the study has so many, all workers together.")
     ] = 100,
     direction: Annotated[
         str | None,
-        typer.Option(help="minimize or maximize. Without it: minimize, or as the study began."),
+        typer.Option(
+            help="minimize or maximize; for several objectives minimize,maximize. Without it: "
+            "minimize, or as the study began."
+        ),
+    ] = None,
+    outputs: Annotated[
+        str | None,
+        typer.Option(
+            help="Instead of --direction, module:list of becbo.Objective, Limit and Recorded."
+        ),
     ] = None,
     method: Annotated[str, typer.Option(help="How: a name from `becbo methods`.")] = "edge",
     seed: Annotated[
@@ -95,9 +110,9 @@ def worker(
 ) -> None:
     """Run trials of a study until it has enough of them. Start as many workers as you like.
 
-    The objective returns a number if the experiment worked. It failed if it
-    returns None, NaN or an infinity, raises becbo.Infeasible, or raises an
-    exception named in --catch. Any other exception is a bug: the worker shows
+    The objective returns a number if the experiment worked, or several. It
+    failed if it returns None or no finite number, raises becbo.Infeasible, or
+    raises an exception named in --catch. Any other exception is a bug: the worker shows
     it and stops, and the design is tried again by the next one.
 
     Ctrl-C finishes the trial under way and stops; a second Ctrl-C stops at
@@ -109,31 +124,34 @@ def worker(
     import optuna
 
     from becbo.optuna import BECBOSampler, StopCallback, open_storage
+    from becbo.optuna.measured import outputs_of, study_directions
     from becbo.optuna.storage import study_lock
     from becbo.optuna.worker import Worker
 
     counts_as = cast("Pruned", pruned)
-    failures = Failures(chance)
-    sampler = BECBOSampler(
-        seed=seed, method=method, noisy=noisy, risk=risk, failures=failures, pruned=counts_as
-    )
+    settings: dict[str, Any] = {"method": method, "seed": seed, "noisy": noisy, "risk": risk}
+    settings["failures"] = Failures(chance)
     optuna.logging.set_verbosity(optuna.logging.ERROR)  # it would repeat every failed trial
-    ending = {}
-    if stop_when is not None:
-        told = {"method": method, "seed": seed, "noisy": noisy, "risk": risk}
-        ending = {"ending": StopCallback(stop_when, **told).reason}
     console = Console()
     with _reporting_breakage(), _Stop() as stop:
-        function = _load(objective)
+        function = _function(objective)
         catches = _exceptions(catch)  # which may be of the same module
+        measured = _outputs(outputs, direction)
+        sampler = BECBOSampler(outputs=measured, pruned=counts_as, **settings)
+        ending = {}
+        if stop_when is not None:
+            ending = {"ending": StopCallback(stop_when, measured, **settings).reason}
         opened = open_storage(storage, heartbeat=heartbeat)
-        shared = _study(opened, study, direction, sampler)
+        wanted = _directions(direction) if measured is None else study_directions(measured)
+        shared = _study(opened, study, wanted, sampler)
         lock = study_lock(storage)
-        with _Report(trials, console) as report:
+        known = outputs_of(shared, (), measured)
+        with _Report(known, trials, console) as report:
             Worker(
                 storage=opened,
                 study=shared,
                 objective=function,
+                outputs=known,
                 catch=catches,
                 pruned=counts_as,
                 budget=trials,
@@ -142,7 +160,7 @@ def worker(
                 report=report,
                 **ending,
             ).run()
-        _print_end(shared, counts_as, trials, console)
+        _print_end(shared, known, counts_as, trials, console)
     if stop.signal is not None:
         raise typer.Exit(128 + stop.signal)
 
@@ -179,29 +197,44 @@ class _Stop:
         os.write(2, b"\nstopping after the trial under way; once more to stop at once\n")
 
 
-def _load(name: str) -> TrialFunction:
-    """The function that `module:function` names; the current folder is searched first."""
+def _function(name: str) -> TrialFunction:
+    """The function that `module:function` names."""
+    found = _load(name, "--objective", "simulation:run is the function run in simulation.py")
+    if not callable(found):
+        raise InvalidInput(f"--objective {name}: {found!r} is not a function")
+    return found  # type: ignore[no-any-return]
+
+
+def _outputs(name: str | None, direction: str | None) -> Outputs | None:
+    """The outputs that `module:list` names; None: the values of the study."""
+    if name is None:
+        return None
+    if direction is not None:
+        raise InvalidInput("--outputs have directions of their own; leave out --direction")
+    hint = "simulation:OUTPUTS is the list OUTPUTS in simulation.py"
+    return Outputs.of(_load(name, "--outputs", hint))
+
+
+def _load(name: str, option: str, hint: str) -> Any:
+    """What `module:name` names; the current folder is searched first."""
     from becbo.optuna.worker import BrokenObjective, trace
 
     module, _, function = name.partition(":")
     if not all(part.isidentifier() for part in [*module.split("."), function]):
-        raise InvalidInput(
-            f"--objective {name!r} must be module:function; "
-            "simulation:run is the function run in simulation.py"
-        )
+        raise InvalidInput(f"{option} {name!r} must be module:name; {hint}")
     sys.path.insert(0, os.getcwd())
     try:
-        found = getattr(importlib.import_module(module), function, None)
+        loaded = importlib.import_module(module)
     except (Exception, SystemExit) as error:
         if isinstance(error, ModuleNotFoundError) and _is_in(error.name or "", module):
             raise InvalidInput(
-                f"--objective {name}: there is no module {error.name} in {os.getcwd()} "
+                f"{option} {name}: there is no module {error.name} in {os.getcwd()} "
                 "or among the installed packages"
             ) from error
-        raise BrokenObjective(f"{trace(error)}\n--objective {name} cannot be imported") from error
-    if not callable(found):
-        raise InvalidInput(f"--objective {name}: {module} has no function {function}")
-    return found  # type: ignore[no-any-return]
+        raise BrokenObjective(f"{trace(error)}\n{option} {name} cannot be imported") from error
+    if function not in vars(loaded):
+        raise InvalidInput(f"{option} {name}: {module} has no {function}")
+    return vars(loaded)[function]
 
 
 def _is_in(package: str, module: str) -> bool:
@@ -226,26 +259,38 @@ def _exception(name: str) -> type[Exception]:
     )
 
 
+def _directions(text: str | None) -> list[str] | None:
+    """The directions that `minimize,maximize` names; None: those of the study."""
+    if text is None:
+        return None
+    names = split_names(text)
+    if not names or not set(names) <= {"minimize", "maximize"}:
+        raise InvalidInput(
+            f"--direction {text!r} must be minimize or maximize, or one of them for each "
+            "objective: minimize,maximize"
+        )
+    return names
+
+
 def _study(
-    storage: BaseStorage, name: str, direction: str | None, sampler: BaseSampler
+    storage: BaseStorage, name: str, wanted: Sequence[str] | None, sampler: BaseSampler
 ) -> optuna.Study:
     """The study of that name, created if there is none."""
     import optuna
 
-    if direction not in (None, "minimize", "maximize"):
-        raise InvalidInput(f"--direction {direction!r} must be minimize or maximize")
-    wanted = optuna.study.StudyDirection[(direction or "minimize").upper()]
+    directions = [optuna.study.StudyDirection[d.upper()] for d in wanted or ["minimize"]]
     study = optuna.create_study(
-        storage=storage, sampler=sampler, study_name=name, direction=wanted, load_if_exists=True
+        storage=storage,
+        sampler=sampler,
+        study_name=name,
+        directions=directions,
+        load_if_exists=True,
     )
-    if len(study.directions) > 1:
+    begun = [direction.name.lower() for direction in study.directions]
+    if wanted is not None and begun != list(wanted):
         raise InvalidInput(
-            f"study {name!r} has {len(study.directions)} objectives; becbo takes one"
-        )
-    if direction is not None and study.direction is not wanted:
-        raise InvalidInput(
-            f"study {name!r} has begun with {study.direction.name.lower()}; "
-            f"leave out --direction {direction} or choose another --study"
+            f"study {name!r} has begun with {','.join(begun)}, not {','.join(wanted)}; "
+            "leave out --direction, mend --outputs or choose another --study"
         )
     return study
 
@@ -273,8 +318,8 @@ def _reporting_breakage() -> Iterator[None]:
 class _Report:
     """A bar in a terminal; elsewhere one line per trial of this worker."""
 
-    def __init__(self, budget: int, console: Console) -> None:
-        self._budget, self._console = budget, console
+    def __init__(self, outputs: Outputs, budget: int, console: Console) -> None:
+        self._outputs, self._budget, self._console = outputs, budget, console
         self._waits = 0
         self._bar = Progress(
             TextColumn("trials"),
@@ -295,15 +340,14 @@ class _Report:
 
     def trial(self, study: optuna.Study, trial: FrozenTrial, counts: TrialCounts) -> None:
         """One more trial of this worker has ended."""
-        from becbo.optuna.worker import best_trial
+        from becbo.optuna.worker import front_trials
 
-        best = best_trial(study)
-        found = "nothing has worked yet" if best is None else f"best {best.value:.6g}"
-        state = f"{counts.failed} failed, {found}"
+        state = f"{counts.failed} failed, {_found(front_trials(study, self._outputs))}"
         self._bar.update(self._task, completed=counts.finished, state=state)
         if not self._console.is_terminal:
             self._print(
-                f"{counts.finished}/{self._budget} trial {trial.number}: {_ended(trial)}; {state}"
+                f"{counts.finished}/{self._budget} trial {trial.number}: "
+                f"{_ended(trial, self._outputs)}; {state}"
             )
 
     def waiting(self, counts: TrialCounts) -> None:
@@ -322,31 +366,57 @@ class _Report:
         self._console.print(escape(text), soft_wrap=True, highlight=False)
 
 
-def _ended(trial: FrozenTrial) -> str:
+def _found(front: Sequence[FrozenTrial]) -> str:
+    """The best value, or how large the front is."""
+    if not front:
+        return "nothing has worked yet"
+    if len(front[0].values) == 1:
+        return f"best {front[0].values[0]:.6g}"
+    return f"front of {len(front)}"
+
+
+def _ended(trial: FrozenTrial, outputs: Outputs) -> str:
     from becbo.optuna import result_of
+    from becbo.optuna.measured import with_constraints
     from becbo.trial import Outcome
 
-    result = result_of(trial)
+    result = result_of(trial, outputs=with_constraints(outputs, [trial]))
+    is_ok = result.outcome is Outcome.OK
     if trial.state.name == "PRUNED":
-        return "pruned" if result.outcome is not Outcome.OK else f"pruned at {result.value:.6g}"
-    if result.outcome is Outcome.OK:
-        return f"{result.value:.6g}"
+        return f"pruned at {_numbers(result.values, outputs)}" if is_ok else "pruned"
+    if is_ok:
+        return _numbers(result.values, outputs)
     reason = f" ({result.reason})" if result.reason else ""
     return f"{result.outcome.value}{reason}"
 
 
-def _print_end(study: optuna.Study, pruned: Pruned, budget: int, console: Console) -> None:
-    from becbo.optuna.worker import best_trial, count_trials
+def _numbers(values: Mapping[str, float | None], outputs: Outputs) -> str:
+    """The value of the only output, or all that were measured by name."""
+    known = {name: v for name, v in values.items() if v is not None}
+    if outputs.is_single and len(values) == 1:
+        return ", ".join(f"{v:.6g}" for v in known.values())
+    return _settings(known)
 
-    counts, best = count_trials(study, pruned), best_trial(study)
+
+def _print_end(
+    study: optuna.Study, outputs: Outputs, pruned: Pruned, budget: int, console: Console
+) -> None:
+    from becbo.optuna.worker import count_trials, front_trials
+
+    counts, front = count_trials(study, pruned, outputs), front_trials(study, outputs)
     lines = [f"{counts.finished} of {budget} trials finished, {counts.failed} of them failed"]
     if counts.finished < budget and counts.running:
         lines.append(
             f"marked as running: {counts.running}. If no worker runs them any more, give the "
             f"command again with --trials {budget + counts.running}"
         )
-    if best is not None:
-        lines.append(f"best: {best.value:.6g} in trial {best.number}: {_settings(best.params)}")
+    what = "best" if len(outputs.objectives) == 1 else "on the front"
+    lines += [
+        f"{what}: {_ended(trial, outputs)} in trial {trial.number}: {_settings(trial.params)}"
+        for trial in front[: 1 if what == "best" else _SHOWN]
+    ]
+    if len(front) > _SHOWN:
+        lines.append(f"and {len(front) - _SHOWN} more on the front")
     for line in lines:
         console.print(escape(line), soft_wrap=True, highlight=False)
 

@@ -85,6 +85,22 @@ def study_directions(outputs: Outputs) -> list[Direction]:
     ]
 
 
+def study_values(values: Mapping[str, float | None], outputs: Outputs) -> list[float] | None:
+    """The values of a trial as Optuna keeps them: one for every objective, or none at all.
+
+    Args:
+        values: what was measured, by the name of the output.
+        outputs: what there is to measure.
+
+    Returns:
+        The values; that of an objective with a target is its distance from the target. None if an
+        objective was not measured.
+    """
+    measured = [(o, values.get(o.name)) for o in outputs.objectives]
+    known = [abs(o.orient(v)) if o.target is not None else v for o, v in measured if v is not None]
+    return known if len(known) == len(measured) else None
+
+
 def with_constraints(outputs: Outputs, trials: Iterable[FrozenTrial]) -> Outputs:
     """The outputs, and a limit for every constraint that a trial has.
 

@@ -13,6 +13,7 @@ from becbo.optuna.proposal import Plan, optimizer_of
 from becbo.optuna.spaces import StudySpace
 from becbo.optuna.study_data import StudyData
 from becbo.outlook import Advice, Outlook, Stop
+from becbo.outputs import Outputs
 from becbo.settings import Settings
 
 _EVERY = 5  # trials between two outlooks, each of which takes as long as a proposal
@@ -20,17 +21,18 @@ _EVERY = 5  # trials between two outlooks, each of which takes as long as a prop
 _logger = logging.getLogger(__name__)
 
 
-def study_outlook(study: optuna.Study, **settings: Any) -> Outlook:
+def study_outlook(study: optuna.Study, outputs: Outputs | None = None, **settings: Any) -> Outlook:
     """What more trials of a study may bring.
 
     Args:
         study: the study; every parameter counts with its latest distribution.
-        **settings: as the sampler's: method, seed, noisy, risk.
+        outputs: as the sampler's; None: the values of the study.
+        **settings: as the sampler's: method, seed, noisy, risk, failures.
 
     Returns:
         The outlook.
     """
-    data = StudyData.of(study)
+    data = StudyData.of(study, outputs)
     latest: dict[str, BaseDistribution] = {}
     for trial in data.trials:
         latest |= {n: d for n, d in trial.distributions.items() if not d.single()}
@@ -42,7 +44,8 @@ class StopCallback:
 
     Args:
         rule: True, the gain that is worth going on for, or a `becbo.Stop`.
-        **settings: as the sampler's: method, seed, noisy, risk.
+        outputs: as the sampler's; None: the values of the study.
+        **settings: as the sampler's: method, seed, noisy, risk, failures.
 
     Raises:
         InvalidInput: if the rule or a setting cannot be used.
@@ -51,8 +54,14 @@ class StopCallback:
         >>> study.optimize(objective, n_trials=200, callbacks=[StopCallback(0.5)])
     """
 
-    def __init__(self, rule: bool | str | float | Stop = True, **settings: Any) -> None:
-        self._rule, self._settings = Stop.of(rule), {"seed": 0, **settings}
+    def __init__(
+        self,
+        rule: bool | str | float | Stop = True,
+        outputs: Outputs | None = None,
+        **settings: Any,
+    ) -> None:
+        self._rule, self._outputs = Stop.of(rule), outputs
+        self._settings = {"seed": 0, **settings}
         Settings(**self._settings)
 
     def __call__(self, study: optuna.Study, trial: FrozenTrial) -> None:
@@ -66,5 +75,5 @@ class StopCallback:
         n_done = sum(t.state.is_finished() for t in study.get_trials(deepcopy=False))
         if n_done < self._rule.at_least or n_done % _EVERY:
             return None
-        seen = study_outlook(study, **self._settings)
+        seen = study_outlook(study, self._outputs, **self._settings)
         return None if seen.advice(self._rule) is Advice.GO_ON else seen.sentence(self._rule)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import time
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -16,8 +15,9 @@ from optuna.exceptions import ExperimentalWarning, OptunaError
 from optuna.storages import BaseStorage, fail_stale_trials
 from optuna.trial import FrozenTrial, TrialState
 
-from becbo.checks import number_in
+from becbo.checks import finite_numbers
 from becbo.errors import Infeasible, InvalidInput
+from becbo.front import front_rows
 from becbo.optuna.internals import has_heartbeat, record_heartbeat
 from becbo.optuna.outcomes import (
     OUTCOME,
@@ -27,7 +27,9 @@ from becbo.optuna.outcomes import (
     mark_lost,
     result_of,
 )
+from becbo.optuna.returned import measured_in, no_values, tell_measured
 from becbo.optuna.study_data import StudyData
+from becbo.outputs import Outputs
 from becbo.trial import Outcome
 
 TrialFunction = Callable[[optuna.Trial], Any]
@@ -76,6 +78,7 @@ class Worker:
         storage: where the study is stored.
         study: the study, with its sampler.
         objective: the function to optimise.
+        outputs: what it returns; the objectives are the values of the study, in their order.
         catch: exceptions of the objective that mean that the design failed.
         pruned: what a pruned trial counts as.
         budget: how many trials the study is to have, of all workers together.
@@ -88,6 +91,7 @@ class Worker:
     storage: BaseStorage
     study: optuna.Study
     objective: TrialFunction
+    outputs: Outputs
     catch: tuple[type[Exception], ...]
     pruned: Pruned
     budget: int
@@ -100,7 +104,7 @@ class Worker:
         """Starts a trial whenever one is missing; waits for those of others, which may get lost.
 
         Raises:
-            BrokenObjective: the objective raised an unexpected exception or returned no number.
+            BrokenObjective: the objective raised an unexpected exception or returned no numbers.
         """
         while not self.is_stopping():
             if why := self.ending(self.study):
@@ -110,7 +114,7 @@ class Worker:
             # more than are missing.
             with ExitStack() as locked:
                 locked.enter_context(self.lock())
-                counts = _sweep_and_count(self.study, self.pruned)
+                counts = _sweep_and_count(self.study, self.pruned, self.outputs)
                 if counts.finished >= self.budget:
                     return
                 if counts.finished + counts.running < self.budget:
@@ -125,11 +129,11 @@ class Worker:
         """Runs one trial; gives the lock back once the trial exists and is known to be alive."""
         started: list[optuna.Trial] = []
 
-        def evaluate(trial: optuna.Trial) -> float:
+        def evaluate(trial: optuna.Trial) -> list[float]:
             started.append(trial)
             record_heartbeat(self.storage, trial)
             locked.close()
-            return _evaluate(self.objective, trial, self.catch, self.is_stopping)
+            return self._evaluate(trial)
 
         try:
             self.study.optimize(evaluate, n_trials=1)
@@ -142,66 +146,79 @@ class Worker:
             )
         else:
             ended = self.study.get_trials(deepcopy=False)[started[0].number]
-            self.report.trial(self.study, ended, count_trials(self.study, self.pruned))
+            counts = count_trials(self.study, self.pruned, self.outputs)
+            self.report.trial(self.study, ended, counts)
 
     def _was_given_away(self, trial: optuna.Trial) -> bool:
         """Whether another worker took this one for dead."""
         with self.lock():  # under which it also writes that down
             return trial.number in lost_among((), self.study.user_attrs)
 
+    def _evaluate(self, trial: optuna.Trial) -> list[float]:
+        """The values; none, and the trial marked as failed or lost, if the design has none.
 
-def _evaluate(
-    objective: TrialFunction,
-    trial: optuna.Trial,
-    catch: tuple[type[Exception], ...],
-    is_stopping: Callable[[], bool],
-) -> float:
-    """The value; NaN, and the trial marked as failed or lost, if there is none.
+        The sampler puts the design of a lost trial back into the queue.
+        """
+        try:
+            returned = self.objective(trial)
+        except OptunaError:  # pruned, or the storage is gone
+            raise
+        except Infeasible as error:
+            return self._without_values(trial, error, error.measured)
+        except self.catch as error:
+            return self._without_values(trial, error)
+        except KeyboardInterrupt:
+            mark_lost(trial, "stopped")
+            raise
+        except (Exception, SystemExit) as error:
+            mark_lost(trial, error)
+            if self.is_stopping():
+                return no_values(self.outputs)
+            raise BrokenObjective(f"{trace(error)}\n{_advice(trial, error)}") from error
+        if returned is None:
+            return self._without_values(trial, "returned None")
+        try:
+            measured = measured_in(returned, self.outputs)
+        except InvalidInput as error:
+            mark_lost(trial, f"returned {returned!r}")
+            raise BrokenObjective(
+                f"the objective returned {returned!r} for {trial.params}: {error}. It must return "
+                f"{_wanted(self.outputs)}, or None if the experiment failed"
+            ) from error
+        if all(number is None for number in measured.values()):
+            text = "no finite number" if isinstance(returned, Mapping) else returned
+            return self._without_values(trial, f"returned {text}")
+        return tell_measured(trial, measured, self.outputs)
 
-    The sampler puts the design of a lost trial back into the queue.
-    """
-
-    def without_value(reason: str | BaseException) -> float:
+    def _without_values(
+        self,
+        trial: optuna.Trial,
+        reason: str | BaseException,
+        measured: Mapping[str, Any] | None = None,
+    ) -> list[float]:
+        """Marks a trial as failed, unless the objective or a signal knows better."""
         if trial.user_attrs.get(OUTCOME) == Outcome.LOST.value:
-            return math.nan  # the objective knows better
-        # Ctrl-C also reaches the programs that the objective has started: what fails after it
-        # says nothing about the design.
-        (mark_lost if is_stopping() else mark_failed)(trial, reason)
-        return math.nan
-
-    try:
-        value = objective(trial)
-    except OptunaError:  # pruned, or the storage is gone
-        raise
-    except Infeasible as error:
-        return without_value(error)
-    except catch as error:
-        return without_value(error)
-    except KeyboardInterrupt:
-        mark_lost(trial, "stopped")
-        raise
-    except (Exception, SystemExit) as error:
-        mark_lost(trial, error)
-        if is_stopping():
-            return math.nan
-        raise BrokenObjective(f"{trace(error)}\n{_advice(trial, error)}") from error
-    if value is None:
-        return without_value("returned None")
-    try:
-        number = number_in(value)
-    except InvalidInput as error:
-        mark_lost(trial, f"returned {value!r}")
-        raise BrokenObjective(
-            f"the objective returned {value!r} for {trial.params}; it must return a number, "
-            "or None if the experiment failed"
-        ) from error
-    return number if math.isfinite(number) else without_value(f"returned {number}")
+            pass  # the objective has said so
+        elif self.is_stopping():
+            # Ctrl-C also reaches the programs that the objective has started: what fails after it
+            # says nothing about the design.
+            mark_lost(trial, reason)
+        else:
+            mark_failed(trial, reason, finite_numbers(measured or {}))
+        return no_values(self.outputs)
 
 
 def trace(error: BaseException) -> str:
     """The traceback from the objective on."""
     inner = error.__traceback__ and error.__traceback__.tb_next
     return "".join(traceback.format_exception(type(error), error, inner))
+
+
+def _wanted(outputs: Outputs) -> str:
+    names = ", ".join(outputs.names)
+    n_objectives = len(outputs.objectives)
+    number = "a number" if n_objectives == 1 else f"{n_objectives} numbers"
+    return number if outputs.is_single else f"{number}, or a dict of {names}"
 
 
 def _advice(trial: optuna.Trial, error: BaseException) -> str:
@@ -213,47 +230,46 @@ def _advice(trial: optuna.Trial, error: BaseException) -> str:
     )
 
 
-def _sweep_and_count(study: optuna.Study, pruned: Pruned) -> TrialCounts:
+def _sweep_and_count(study: optuna.Study, pruned: Pruned, outputs: Outputs) -> TrialCounts:
     """Counts the trials after marking those of dead workers as lost."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ExperimentalWarning)
         fail_stale_trials(study)
-    return count_trials(study, pruned)
+    return count_trials(study, pruned, outputs)
 
 
-def best_trial(study: optuna.Study) -> FrozenTrial | None:
-    """The best complete trial that worked; Optuna's also counts failed and lost ones.
+def front_trials(study: optuna.Study, outputs: Outputs) -> list[FrozenTrial]:
+    """The trials that worked, keep every limit and are beaten by no other.
+
+    Optuna's own also counts trials that are marked as failed or lost.
 
     Args:
-        study: a study with one objective.
+        study: any study.
+        outputs: what its trials measure, see `Worker`.
 
     Returns:
-        The trial, or None if none has worked.
+        The trials by number; with one objective the best.
     """
-    data = StudyData.of(study)
-    (objective,) = data.outputs.objectives
+    data = StudyData.of(study, outputs)
     lost = lost_among(data.trials, data.user_attrs)
-    results = [
-        (trial, result_of(trial, lost, outputs=data.outputs))
-        for trial in data.trials
-        if trial.state is TrialState.COMPLETE
-    ]
-    gains = {t.number: objective.gain(r.value) for t, r in results if r.value is not None}
-    return data.trials[max(gains, key=gains.__getitem__)] if gains else None
+    complete = [trial for trial in data.trials if trial.state is TrialState.COMPLETE]
+    results = [result_of(trial, lost, outputs=data.outputs) for trial in complete]
+    return [complete[row] for row in front_rows(results, data.outputs)]
 
 
-def count_trials(study: optuna.Study, pruned: Pruned) -> TrialCounts:
+def count_trials(study: optuna.Study, pruned: Pruned, outputs: Outputs) -> TrialCounts:
     """Counts the trials of a study.
 
     Args:
-        study: a study with one objective.
+        study: any study.
         pruned: what a pruned trial counts as.
+        outputs: what its trials measure, see `Worker`.
     """
-    data = StudyData.of(study)
+    data = StudyData.of(study, outputs)
     lost = lost_among(data.trials, data.user_attrs)
     kept = [trial for trial in data.trials if trial.number not in lost]
     finished = [trial for trial in kept if trial.state.is_finished()]
-    outcomes = [result_of(trial, pruned=pruned).outcome for trial in finished]
+    outcomes = [result_of(trial, pruned=pruned, outputs=data.outputs).outcome for trial in finished]
     return TrialCounts(
         finished=len(finished),
         running=sum(trial.state is TrialState.RUNNING for trial in kept),
