@@ -30,7 +30,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples/coating.yaml"
 COMMANDS = ("new", "change", "suggest", "record", "correct", "undo", "withdraw", "add", "import",
             "export", "status")  # fmt: skip
 RUN = {"number", "version", "params", "outcome", "values", "reason", "note", "origin", "believed",
-       "suggested", "recorded", "history"}  # fmt: skip
+       "suggested", "recorded", "by", "history"}  # fmt: skip
 ANSWERS = """\
 steel coating
 hardness
@@ -366,9 +366,9 @@ def test_an_import_says_what_it_did(becbo: Becbo, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("\n".join(rows))
     done = becbo("import", "a.csv", "-c", "coating")
     assert done.out.splitlines() == [
-        "added 4 runs: 5, 6, 7, 8",
+        "added 4 runs: 3, 4, 5, 6",
         "recorded 0 runs",
-        "of these 1 worked, 2 failed, 1 lost; failed because the cell was empty: 1 run: 6",
+        "of these 1 worked, 2 failed, 1 lost; failed because the cell was empty: 1 run: 4",
         "filled in the reason or note of 1 run: 2",
         "1 row known already",
         "1 row without a result, still pending; write failed where the experiment failed",

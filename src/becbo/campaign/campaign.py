@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from becbo.campaign.errors import Conflict, NotFound
 from becbo.campaign.formatting import result_text
 from becbo.campaign.proposals import ask_study, plan_of
 from becbo.campaign.runs import (
+    BY,
     WITHDRAWN,
     Run,
     Value,
@@ -54,7 +56,6 @@ class Campaign:
 
     `becbo.tables` imports and exports spreadsheets, `becbo.report` writes what was learned.
 
-    A run has the number of its first trial in the study, so corrections leave gaps in the numbers.
     Several people and programs may use a campaign at once, through Python, the command line, the
     web page or optuna-dashboard. An entry is written completely or not at all, and nobody
     overwrites an entry that they have not seen. Every error is an `InvalidInput` (`NotFound`: there
@@ -65,10 +66,11 @@ class Campaign:
         where: The file or database in which it is kept.
     """
 
-    def __init__(self, where: str | Path, study: optuna.Study) -> None:
+    def __init__(self, where: str | Path, study: optuna.Study, by: str = "") -> None:
         """Use `create` or `open`."""
         self.where = where
         self._study = study
+        self._by = clean_text(by)
         self._lock = study_lock(where)
 
     @classmethod
@@ -105,10 +107,29 @@ class Campaign:
         """
         return cls(where, store.open_study(where, name))
 
+    def signed(self, by: str) -> Campaign:
+        """The same campaign for one person.
+
+        Args:
+            by: The name of whoever makes the entries; `Run.by` shows it.
+
+        Returns:
+            The campaign, whose entries have that name from now on.
+        """
+        return Campaign(self.where, self._study, by)
+
     @property
     def name(self) -> str:
         """The name of the campaign."""
         return self._study.study_name
+
+    def delete(self) -> None:
+        """Removes the campaign from every list. Nothing is lost: see `restore`."""
+        store.set_deleted(self._study, datetime.now().isoformat(timespec="seconds"))
+
+    def restore(self) -> None:
+        """Brings back a deleted campaign with all of its runs."""
+        store.set_deleted(self._study, "")
 
     @property
     def description(self) -> Description:
@@ -188,9 +209,27 @@ class Campaign:
             InvalidInput: `q` is not a positive whole number, or no further design is possible.
         """
         q = whole_number("suggest: the number of experiments", q)
-        numbers = self._repeat_lost(q)
-        numbers += ask_study(self._study, self.description, q - len(numbers))
-        return [run for run in self.runs if run.number in numbers]
+        trials = self._retry_lost(q)
+        trials += ask_study(self._study, self.description, q - len(trials))
+        return [run for run in self.runs if run.trial in trials]
+
+    def plan(self, params: Mapping[str, Any], note: str = "") -> Run:
+        """Adds a design of one's own as a pending run, as if it had been suggested.
+
+        Args:
+            params: A value for every parameter. Known constraints may be violated. To repeat a
+                run, give its `Run.params`.
+            note: Anything worth keeping.
+
+        Returns:
+            The pending run.
+
+        Raises:
+            InvalidInput: A parameter cannot be used.
+        """
+        description = self.description
+        checked = description.space.validate(params)
+        return self._of_trial(store.plan_run(self._study, description, checked, clean_text(note)))
 
     def record(
         self,
@@ -232,7 +271,7 @@ class Campaign:
             run = self._current(number, version)
             if run.outcome is not Outcome.PENDING:
                 raise Conflict(f"{self._recorded(run)}; correct it instead")
-            store.finish_run(self._study, self.description.outputs, run, result, note)
+            store.finish_run(self._study, self.description.outputs, run, result, note, self._by)
         return self.run(number)
 
     def correct(
@@ -270,7 +309,7 @@ class Campaign:
             if run.outcome is Outcome.PENDING:
                 raise InvalidInput(f"run {number} has no entry to correct; record it")
             note = run.note if note is None else clean_text(note)
-            store.replace_run(self._study, self.description, run, result, note)
+            store.replace_run(self._study, self.description, run, result, note, self._signature)
         return self.run(number)
 
     def undo(self, number: int, *, version: int | None = None) -> Run:
@@ -300,23 +339,29 @@ class Campaign:
             store.restore_run(self._study, self.description, run, run.before)
         return self.run(number)
 
-    def undo_last(self) -> list[Run]:
+    def undo_last(self, *, entry: int | None = None) -> list[Run]:
         """Takes back the last entry of the campaign; an import counts as one entry.
 
         Repeated calls walk back through all entries.
+
+        Args:
+            entry: The `Entry.trial` of the last entry that you have seen.
 
         Returns:
             The runs that have changed.
 
         Raises:
             InvalidInput: There is no entry to take back.
+            Conflict: Somebody made another entry since `entry`.
         """
         with self._lock():
             written_last = last_entries(self.runs)
             if not written_last:
                 raise InvalidInput("nothing has been recorded yet, or every entry was undone")
-            for run, entry in written_last:
-                store.restore_run(self._study, self.description, run, entry.before)
+            if entry is not None and entry not in [each.trial for _, each in written_last]:
+                raise Conflict("there is a newer entry by now")
+            for run, last in written_last:
+                store.restore_run(self._study, self.description, run, last.before)
         numbers = {run.number for run, _ in written_last}
         return [run for run in self.runs if run.number in numbers]
 
@@ -340,7 +385,7 @@ class Campaign:
             run = self._current(number, version)
             if run.outcome is not Outcome.PENDING:
                 raise Conflict(f"{self._recorded(run)}; undo that first")
-            store.finish_run(self._study, self.description.outputs, run, WITHDRAWN, None)
+            store.finish_run(self._study, self.description.outputs, run, WITHDRAWN, None, self._by)
         return self.run(number)
 
     def add(
@@ -371,7 +416,11 @@ class Campaign:
         description = self.description
         checked = description.space.validate(params)
         result = entered_result(description.outputs, value, failed, measured=measured)
-        return self.run(store.add_run(self._study, description, checked, result, clean_text(note)))
+        return self._of_trial(
+            store.add_run(
+                self._study, description, checked, result, clean_text(note), self._signature
+            )
+        )
 
     @contextmanager
     def batch(self) -> Iterator[Batch]:
@@ -383,18 +432,26 @@ class Campaign:
             The batch, with the runs as they are now.
         """
         with self._lock():
-            yield Batch(self._study, self.description, self.runs)
+            yield Batch(self._study, self.description, self.runs, self._by)
 
     def optimizer(self) -> Optimizer:
         """The runs as an `Optimizer`, for predictions. It is a copy: using it changes nothing."""
         return optimizer_of(self.study_data, plan_of(self.description))
 
-    def _repeat_lost(self, at_most: int) -> list[int]:
-        """Adds runs with the designs of lost ones; returns their numbers."""
+    @property
+    def _signature(self) -> dict[str, str]:
+        return {BY: self._by} if self._by else {}
+
+    def _of_trial(self, trial: int) -> Run:
+        """The run whose first trial has this number."""
+        return next(run for run in self.runs if run.trial == trial)
+
+    def _retry_lost(self, at_most: int) -> list[int]:
+        """Adds runs with the designs of lost ones; returns the numbers of their trials."""
         description = self.description
         with self._lock():
             due = runs_to_repeat(self.runs, description.space)[:at_most]
-            return [store.repeat_run(self._study, description, run) for run in due]
+            return [store.retry_run(self._study, description, run) for run in due]
 
     def _current(self, number: int, version: int | None) -> Run:
         run = self.run(number)

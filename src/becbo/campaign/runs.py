@@ -37,6 +37,7 @@ REOPENED = "becbo:reopened"  # pending again, because an entry was undone
 RESTORES = "becbo:restores"  # the number of the trial whose entry it restores
 NOTHING = -1  # instead of that number: every entry about the run was undone
 BATCH = "becbo:batch"  # the import that wrote its entry, among others
+BY = "becbo:by"  # who wrote its entry
 
 REPEAT = "repeat of a lost run"  # origin of a run
 WITHDRAWN = Result.lost("withdrawn")  # a suggestion that is not to be repeated
@@ -99,12 +100,14 @@ class RunState:
         note: What was noted.
         written: When it was written.
         entry: The number of the trial in which it was written, or NOTHING.
+        by: Who wrote it; "" if nobody gave a name.
     """
 
     result: Result
     note: str
     written: datetime | None
     entry: int
+    by: str = ""
 
 
 @dataclass(frozen=True)
@@ -129,7 +132,7 @@ class Run:
     """One experiment as people see it.
 
     Attributes:
-        number: Its number, which corrections do not change.
+        number: Its number; runs are numbered from 0 without gaps, and corrections change nothing.
         params: The design.
         result: What came out.
         believed: What the models predicted before the experiment, if they proposed it.
@@ -143,6 +146,8 @@ class Run:
         repeats: Numbers of lost runs with the same design; it repeats the last of them.
         remark: Anything unusual about how the design was chosen.
         entry: The last entry; None if there is none, or every entry was undone.
+        trial: The number of its first trial in the study.
+        by: Who recorded its result; "" if nobody gave a name.
     """
 
     number: int
@@ -159,6 +164,8 @@ class Run:
     repeats: tuple[int, ...] = ()
     remark: str = ""
     entry: Entry | None = None
+    trial: int = NOTHING
+    by: str = ""
 
     @property
     def outcome(self) -> Outcome:
@@ -196,21 +203,27 @@ def read_runs(study: StudyData, names: Collection[str]) -> list[Run]:
     Returns:
         All experiments by number, each in its present state.
     """
-    started = [trial for trial in study.trials if trial.state is not TrialState.WAITING]
     chains: dict[int, list[FrozenTrial]] = {}
     first: dict[int, int] = {}
-    corrected = corrections(started)
-    for trial in started:
+    corrected = corrections(study.trials)
+    for trial in study.trials:
         before = corrected.get(trial.number, -1)
         first[trial.number] = first.get(before, trial.number)
         chains.setdefault(first[trial.number], []).append(trial)
-    lost = lost_among(started, study.user_attrs)
-    # A design that is being computed at this moment, or was when a program died, is incomplete.
+    # Trials that are waiting or incomplete count, so that no number changes when they are ready.
+    ranks = {trial: number for number, trial in enumerate(sorted(chains))}
+    numbers = {trial: ranks[head] for trial, head in first.items()}
+    lost = lost_among(study.trials, study.user_attrs)
     return [
-        _run(chain, lost, names, study.outputs)
+        _run(chain, numbers, lost, names, study.outputs)
         for _, chain in sorted(chains.items())
-        if set(names) <= set(chain[-1].params)
+        if _is_complete(chain[-1], names)
     ]
+
+
+def _is_complete(trial: FrozenTrial, names: Collection[str]) -> bool:
+    """Whether it has a design: that of others is being computed, or was when a program died."""
+    return trial.state is not TrialState.WAITING and set(names) <= set(trial.params)
 
 
 def last_entries(runs: Sequence[Run]) -> list[tuple[Run, Entry]]:
@@ -257,9 +270,21 @@ def _is_possible(params: Mapping[str, Any], space: Space) -> bool:
 
 
 def _run(
-    chain: Sequence[FrozenTrial], lost: frozenset[int], names: Collection[str], outputs: Outputs
+    chain: Sequence[FrozenTrial],
+    numbers: Mapping[int, int],
+    lost: frozenset[int],
+    names: Collection[str],
+    outputs: Outputs,
 ) -> Run:
-    """The run of a chain of trials, each of which replaces the one before."""
+    """The run of a chain of trials, each of which replaces the one before.
+
+    Args:
+        chain: The trials.
+        numbers: The number of its run by the number of each trial of the study.
+        lost: The numbers of lost trials.
+        names: The parameters.
+        outputs: What is measured.
+    """
     original, current = chain[0], chain[-1]
     proposal = proposal_of(original)
     history = {
@@ -268,13 +293,15 @@ def _run(
             _note(trial),
             trial.datetime_complete,
             _entry_in(trial),
+            _by(trial),
         )
         for trial in chain[:-1]
         if trial.state.is_finished()
     }
-    repeats = tuple(original.system_attrs.get(RETRIES, ()))
+    repeated = original.system_attrs.get(RETRIES, ())
+    repeats = tuple(numbers[trial] for trial in repeated if trial in numbers)
     return Run(
-        number=original.number,
+        number=numbers[original.number],
         params={name: value for name, value in current.params.items() if name in names},
         result=result_of(current, lost, outputs=outputs),
         believed=_believed(proposal, outputs),
@@ -288,6 +315,8 @@ def _run(
         repeats=repeats,
         remark="" if proposal is None else proposal.note or "",
         entry=_entry(chain, history),
+        trial=original.number,
+        by=_by(current) if current.state.is_finished() else "",
     )
 
 
@@ -340,3 +369,8 @@ def _entry(chain: Sequence[FrozenTrial], history: Mapping[int, RunState]) -> Ent
 def _note(trial: FrozenTrial) -> str:
     note: str = trial.user_attrs.get(NOTE, "")
     return note
+
+
+def _by(trial: FrozenTrial) -> str:
+    name: str = trial.system_attrs.get(BY, "")
+    return name

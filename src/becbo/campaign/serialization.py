@@ -24,11 +24,13 @@ def run_to_dict(run: Run) -> dict[str, Any]:
         "believed": None if run.believed is None else run.believed.to_dict(),
         "suggested": _iso(run.suggested),
         "recorded": _iso(run.recorded),
+        "by": run.by,
         "history": [
             {
                 **state.result.to_dict(),
                 "note": state.note,
                 "recorded": _iso(state.written),
+                "by": state.by,
             }
             for state in run.history
         ],

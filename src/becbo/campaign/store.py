@@ -23,11 +23,11 @@ from becbo.campaign.describing import describe, read_description
 from becbo.campaign.description import Description
 from becbo.campaign.errors import Conflict, NotFound
 from becbo.campaign.proposals import plan_of
-from becbo.campaign.runs import BATCH, NOTE, REOPENED, RESTORES, Run, RunState, clean_text
+from becbo.campaign.runs import BATCH, BY, NOTE, REOPENED, RESTORES, Run, RunState, clean_text
 from becbo.errors import InvalidInput
 from becbo.optuna.internals import add_trial, set_system_attr, set_user_attr
 from becbo.optuna.measured import VALUES, study_directions, study_values
-from becbo.optuna.outcomes import OUTCOME, REASON, REPLACES, RETRIES
+from becbo.optuna.outcomes import FIXED, OUTCOME, REASON, REPLACES, RETRIES
 from becbo.optuna.proposal import next_proposal
 from becbo.optuna.spaces import distributions_of
 from becbo.optuna.storage import open_storage, study_lock, without_password
@@ -36,6 +36,7 @@ from becbo.outputs import Outputs
 from becbo.trial import PENDING, Outcome, Result
 
 DESCRIPTION = "becbo:campaign"  # attribute of the study
+DELETED = "becbo:deleted"  # attribute of the study: when somebody deleted it, or ""
 FILE = "becbo.db"  # where campaigns are kept unless another place is given
 
 AnyDescription = Description | Mapping[str, Any] | str | Path  # a path names a file
@@ -67,8 +68,26 @@ def _is_missing(where: str | Path) -> bool:
 
 def names_in(storage: BaseStorage) -> list[str]:
     """The names of the campaigns in an open storage, in alphabetical order."""
-    summaries = optuna.get_all_study_summaries(storage)
-    return sorted(s.study_name for s in summaries if DESCRIPTION in s.user_attrs)
+    return _names(storage, are_deleted=False)
+
+
+def deleted_names_in(storage: BaseStorage) -> list[str]:
+    """The names of deleted campaigns in an open storage, in alphabetical order."""
+    return _names(storage, are_deleted=True)
+
+
+def _names(storage: BaseStorage, are_deleted: bool) -> list[str]:
+    return sorted(
+        summary.study_name
+        for summary in optuna.get_all_study_summaries(storage)
+        if DESCRIPTION in summary.user_attrs
+        and bool(summary.user_attrs.get(DELETED)) is are_deleted
+    )
+
+
+def set_deleted(study: optuna.Study, when: str) -> None:
+    """Hides a campaign from every list, or shows it again if `when` is empty."""
+    study.set_user_attr(DELETED, when)
 
 
 def checked_description(given: AnyDescription) -> Description:
@@ -93,8 +112,11 @@ def create_study(description: Description, where: str | Path, storage: BaseStora
             load_if_exists=True,
         )
         if not _is_unused(study, description):
-            shown = without_password(where)
-            raise InvalidInput(f"{shown} already has {description.name!r}; choose another name")
+            state = " among its deleted campaigns" if study.user_attrs.get(DELETED) else ""
+            raise InvalidInput(
+                f"{without_password(where)} already has {description.name!r}{state}; choose "
+                "another name"
+            )
         describe_study(study, description)
     return study
 
@@ -159,7 +181,7 @@ def add_run(
     note: str = "",
     system_attrs: Mapping[str, Any] | None = None,
 ) -> int:
-    """Adds a trial with these settings and this result; returns its number."""
+    """Adds a trial with these settings and this result; returns the number of the trial."""
     state, values = _as_told(result, description.outputs)
     trial = optuna.create_trial(
         state=state,
@@ -178,14 +200,16 @@ def finish_run(
     run: Run,
     result: Result,
     note: str | None,
+    by: str = "",
     batch: str = "",
 ) -> None:
     """Ends the trial of a pending run."""
     trial = study.get_trials(deepcopy=False)[run.version]
     state, values = _as_told(result, outputs)
     try:
-        # Also without a batch: an import that was killed just here may have left its own.
-        set_system_attr(study, trial, BATCH, batch)
+        # Also if they are empty: a program that was killed just here may have left its own.
+        for key, text in ((BATCH, batch), (BY, by)):
+            set_system_attr(study, trial, key, text)
         # The same holds for values: nothing counts before the outcome is written.
         stale: dict[str, Any] = {VALUES: {}} if VALUES in trial.user_attrs else {}
         attrs = stale | _attributes(result, note and clean_text(note), outputs)
@@ -210,16 +234,24 @@ def replace_run(
     add_run(study, description, run.params, result, note, attrs)
 
 
-def repeat_run(study: optuna.Study, description: Description, run: Run) -> int:
-    """Adds a pending run with the design of a lost one; returns its number."""
-    attrs = {RETRIES: [*run.repeats, run.number]}
+def retry_run(study: optuna.Study, description: Description, run: Run) -> int:
+    """Adds a pending trial with the design of a lost run; returns its number."""
+    lost = study.get_trials(deepcopy=False)[run.trial]
+    attrs = {RETRIES: [*lost.system_attrs.get(RETRIES, ()), run.trial]}
     return add_run(study, description, run.params, PENDING, system_attrs=attrs)
+
+
+def plan_run(
+    study: optuna.Study, description: Description, params: Mapping[str, Any], note: str
+) -> int:
+    """Adds a pending trial with a design that somebody chose; returns its number."""
+    return add_run(study, description, params, PENDING, note, {FIXED: dict(params)})
 
 
 def restore_run(study: optuna.Study, description: Description, run: Run, earlier: RunState) -> None:
     """Returns the run to an earlier state."""
     is_pending = earlier.result.outcome is Outcome.PENDING
-    attrs = {REOPENED: True} if is_pending else {RESTORES: earlier.entry}
+    attrs = {REOPENED: True} if is_pending else {RESTORES: earlier.entry, BY: earlier.by}
     replace_run(study, description, run, earlier.result, earlier.note, attrs)
 
 
@@ -251,11 +283,13 @@ class Batch:
 
     Attributes:
         runs: The runs when the batch began.
+        by: Who writes.
     """
 
     study: optuna.Study
     description: Description
     runs: list[Run]
+    by: str = ""
     _id: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def add(self, params: Mapping[str, Any], result: Result, note: str = "") -> int:
@@ -267,9 +301,9 @@ class Batch:
             note: Anything worth keeping.
 
         Returns:
-            The number of the new run.
+            The number of its trial.
         """
-        return add_run(self.study, self.description, params, result, note, {BATCH: self._id})
+        return add_run(self.study, self.description, params, result, note, self._signature)
 
     def record(self, run: Run, result: Result, note: str) -> None:
         """Records a pending run, or replaces what was recorded about another one.
@@ -284,6 +318,10 @@ class Batch:
         """
         if run.outcome is Outcome.PENDING:
             outputs = self.description.outputs
-            finish_run(self.study, outputs, run, result, note or None, self._id)
+            finish_run(self.study, outputs, run, result, note or None, self.by, self._id)
         else:
-            replace_run(self.study, self.description, run, result, note, {BATCH: self._id})
+            replace_run(self.study, self.description, run, result, note, self._signature)
+
+    @property
+    def _signature(self) -> dict[str, str]:
+        return {BATCH: self._id, BY: self.by}

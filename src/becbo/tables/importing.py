@@ -83,14 +83,14 @@ def import_cells(campaign: Campaign, cells: Sequence[Sequence[Cell]]) -> ImportS
         for run in plan.to_correct:
             batch.record(run, run.result, run.note)
         added = {batch.add(row.params, row.result, row.note): row for row in plan.to_add}
-    recorded = {run.number: row for run, row in plan.to_record}
-    corrected = {run.number for run in plan.to_correct}
+    recorded = {run.trial: row for run, row in plan.to_record}
+    corrected = {run.trial for run in plan.to_correct}
     taken, runs = added | recorded, campaign.runs
     return ImportSummary(
-        added=[run for run in runs if run.number in added],
-        recorded=[run for run in runs if run.number in recorded],
-        corrected=[run for run in runs if run.number in corrected],
-        blank=[run for run in runs if run.number in taken and taken[run.number].is_blank],
+        added=[run for run in runs if run.trial in added],
+        recorded=[run for run in runs if run.trial in recorded],
+        corrected=[run for run in runs if run.trial in corrected],
+        blank=[run for run in runs if run.trial in taken and taken[run.trial].is_blank],
         differing=plan.differing,
         n_known=len(table.rows) - len(taken) - len(corrected),
         n_pending=sum(row.result.outcome is Outcome.PENDING for row in table.rows),

@@ -178,6 +178,7 @@ class EntryResponse(BaseModel):
     reason: str | None
     note: str
     recorded: str | None
+    by: str  # who recorded it, if known
 
 
 class RunResponse(BaseModel):
@@ -194,6 +195,7 @@ class RunResponse(BaseModel):
     believed: PredictionResponse | None
     suggested: str | None
     recorded: str | None
+    by: str  # who recorded it, if known
     history: list[EntryResponse]
 
     @classmethod
