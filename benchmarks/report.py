@@ -1,5 +1,5 @@
 """Writes benchmarks/RESULTS.md and report.md from the records under benchmarks/results/, the
-figures that they show, and the tables in docs/why-it-works.md.
+figures that they show, and the tables in docs/why-it-works.md and docs/showcases.md.
 
     python benchmarks/report.py
     python benchmarks/report.py --figures FOLDER   # only draws: every figure, a folder per suite
@@ -19,6 +19,7 @@ import goals
 import numpy as np
 import robustness
 import scale
+import showcases
 import speed
 
 from becbo.bench.accuracy import read_curves
@@ -280,8 +281,14 @@ def write_results() -> None:
         **footprint,
     )
     (HERE / "RESULTS.md").write_text(text)
-    page = HERE.parent / "docs" / "why-it-works.md"
-    page.write_text(filled(page.read_text(), tables))
+    fill("why-it-works", tables)
+    fill("showcases", {name: showcases.table(showcases.read(name)) for name in showcases.SHOWCASES})
+
+
+def fill(page: str, tables: Mapping[str, str]) -> None:
+    """Writes tables into a page of the documentation."""
+    path = HERE.parent / "docs" / f"{page}.md"
+    path.write_text(filled(path.read_text(), tables))
 
 
 def filled(page: str, tables: Mapping[str, str]) -> str:

@@ -264,6 +264,7 @@ def test_believing_narrows_the_objectives_and_the_limits() -> None:
     assert believed.objectives[0].predict(P)[1] < 0.5 * models.objectives[0].predict(P)[1]
     assert believed.feasibility.score(P)[0] > models.feasibility.score(P)[0]
     assert believed.recorded == (None,)
+    assert models.believe(P[:0]) is models
 
 
 # -- classifiers -------------------------------------------------------------------------------

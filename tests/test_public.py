@@ -52,6 +52,11 @@ def test_one_version_everywhere() -> None:
     assert f"version: {becbo.__version__}\n" in (ROOT / "CITATION.cff").read_text()
 
 
+def test_one_address_of_the_paper() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert f'url: "{project["urls"]["Paper"]}"\n' in (ROOT / "CITATION.cff").read_text()
+
+
 def test_import_is_light() -> None:
     # Every public name, so that a name which is looked up late counts too; but a campaign is an
     # Optuna study.

@@ -1,4 +1,4 @@
-"""What mkdocs needs to know of this project: pages that live outside docs/, and links to them."""
+"""What mkdocs needs to know of this project: pages that live outside docs/, and links to pages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ PAGES = {
     "benchmarks/RESULTS.md": "benchmarks/results.md",
     "benchmarks/report.md": "benchmarks/report.md",
     "CHANGELOG.md": "changelog.md",
+    "CODE_OF_CONDUCT.md": "conduct.md",
     "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
     "examples/distributed_postgres.md": "postgres.md",
 }
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#\s:]+)(#[^)\s]*)?\)")
@@ -37,7 +39,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 def _moved(link: re.Match[str], here: str, page: str) -> str:
     image, text, target, anchor = link.groups()
     path = posixpath.normpath(posixpath.join(posixpath.dirname(here), target))
-    on_site = PAGES.get(path) or path.removeprefix("docs/")
+    on_site = PAGES.get(path) or path.removeprefix("docs/").replace(".ipynb", ".md")
     if path not in PAGES and not path.startswith("docs/"):
         return f"*{text}* (`{path}`)" if image else f"{text} (`{path}`)"
     moved = posixpath.relpath(on_site, posixpath.dirname(page) or ".")

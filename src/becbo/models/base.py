@@ -44,7 +44,9 @@ class Models:
         }
 
     def believe(self, X: Array) -> Models:
-        """The models after seeing what they expect at pending points X (p, d)."""
+        """The models after seeing what they expect at pending points X (p, d), if any."""
+        if not len(X):
+            return self
         return replace(
             self,
             objectives=tuple(model and model.believe(X) for model in self.objectives),

@@ -77,7 +77,7 @@ class Boundary(Proposer):
         """The search inside the band; anywhere for feasibility while nothing is acceptable."""
 
         def search(region: Region, pending: Array) -> Found:
-            believed = models.believe(pending) if len(pending) else models
+            believed = models.believe(pending)
             clues = hints(data, models, rng)
             if not data.acceptable.any():
                 goal = feasibility_goal(believed.feasibility)
