@@ -47,7 +47,15 @@ TABLE: dict[str, set[str]] = {
         "becbo.failures",
         "becbo.proposers.base",
     },
-    "becbo.space": {"becbo.arrays", "numpy", "becbo.errors"},
+    "becbo.parameters": {"becbo.arrays", "numpy", "becbo.errors"},
+    "becbo.mixtures": {"becbo.arrays", "numpy", "becbo.errors", "becbo.parameters"},
+    "becbo.space": {
+        "becbo.arrays",
+        "numpy",
+        "becbo.errors",
+        "becbo.mixtures",
+        "becbo.parameters",
+    },
     "becbo.data": {
         "becbo.arrays",
         "numpy",

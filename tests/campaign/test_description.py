@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from becbo import Categorical, InvalidInput, LinearConstraint, Objective, Real
 from becbo.campaign.describing import describe, read_description
-from becbo.campaign.description import Description, LabParameter, linear_constraint
+from becbo.campaign.description import Description, LabParameter
+from becbo.campaign.formulas import read_constraint
 from becbo.campaign.notation import parse
 from becbo.outputs import Outputs
 
@@ -136,7 +137,7 @@ def test_python_is_checked_too() -> None:
     ],
 )
 def test_constraints(text: str, constraint: LinearConstraint) -> None:
-    assert linear_constraint(text, ["a", "b", "cooling rate", "in", "µ"]) == constraint
+    assert read_constraint(text, ["a", "b", "cooling rate", "in", "µ"]) == constraint
 
 
 @steady
@@ -155,7 +156,7 @@ def test_constraints_mean_what_python_means(
     sides = [" ".join(f"{op} {n}*{x}" for op, n, x in side) or "0" for side in (left, right)]
     text = f" {sign} ".join(sides)
     try:
-        constraint = linear_constraint(text, ["a", "b", "c"])
+        constraint = read_constraint(text, ["a", "b", "c"])
     except InvalidInput as error:
         assert "contains no parameter" in str(error)
     else:
@@ -166,7 +167,7 @@ def test_constraints_mean_what_python_means(
 @given(st.text(string.ascii_lowercase + string.digits + " <>=+-*/().`,'\"[]{}:", max_size=30))
 def test_any_text_is_a_constraint_or_refused(text: str) -> None:
     try:
-        linear_constraint(text, ["a", "b"])
+        read_constraint(text, ["a", "b"])
     except InvalidInput as error:
         assert str(error).startswith("constraint ")
 
@@ -175,13 +176,17 @@ def test_any_text_is_a_constraint_or_refused(text: str) -> None:
     ("text", "words"),
     [
         ("a + c <= 1", r"'c' is not one of the numeric parameters \(a, b\)"),
-        ("a * b <= 1", "only sums"),
-        ("a <= 1/0", "only sums"),
-        ("a**2 <= 1", "only sums"),
-        ("abs(a) <= 1", "only sums"),
-        ("a + b", "it has no <= or >="),
-        ("a == b", "compare with <= or >="),
-        ("0 <= a >= b", "compare with <= or >="),
+        ("a * b == 1", "only sums of parameters times numbers can be equal"),
+        ("a <= 1/0", "divides by 0"),
+        ("abs(a) <= 1", "only . - "),
+        ("a % 2 <= 1", "only . - "),
+        ("a + b", "it has no <=, >= or =="),
+        ("a != b", "compare with <=, >= or =="),
+        ("0 <= a == b", "compare with <=, >= or =="),
+        ("0 <= a >= b", "compare with <=, >= or =="),
+        ("a == b == 1", "write it as in"),
+        ("power = a * b", "'power' is not one of the numeric parameters"),
+        ("a = b <= 3", "compare with <=, >= or =="),
         ("0 <= a <= 1 <= b", "1 <= a"),
         ("a <= b <= 1", "1 <= a"),
         ("1 <= 2", "contains no parameter"),
@@ -195,7 +200,7 @@ def test_any_text_is_a_constraint_or_refused(text: str) -> None:
 )
 def test_constraints_that_cannot_be(text: str, words: str) -> None:
     with pytest.raises(InvalidInput, match=words):
-        linear_constraint(text, ["a", "b"])
+        read_constraint(text, ["a", "b"])
 
 
 def test_a_constraint_on_a_logarithmic_parameter() -> None:
@@ -289,3 +294,44 @@ def test_a_file_that_is_no_text(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"cannot read .*: Is a directory"):
         (tmp_path / "b.yaml").mkdir()
         read_description(tmp_path / "b.yaml")
+
+
+@pytest.mark.parametrize("text", ["a + b + c == 100", "a + b + c = 100", "100 == c + (a + b)"])
+def test_a_mixture_is_an_equation(text: str) -> None:
+    constraint = read_constraint(text, ["a", "b", "c"])
+    assert isinstance(constraint, LinearConstraint) and constraint.is_total
+    assert constraint({"a": 33.3, "b": 33.3, "c": 33.4})
+    assert not constraint({"a": 33.3, "b": 33.3, "c": 33.3})
+
+
+@pytest.mark.parametrize(
+    ("text", "params", "holds"),
+    [
+        ("power = a * b <= 900", {"a": 30, "b": 30}, True),
+        ("power = a * b <= 900", {"a": 30, "b": 30.1}, False),
+        ("electric power=a*b<900", {"a": 30, "b": 30.1}, False),
+        ("a * b >= 4", {"a": 1, "b": 3}, False),
+        ("1 <= a / b <= 2", {"a": 3, "b": 2}, True),
+        ("2 >= a / b >= 1", {"a": 3, "b": 1}, False),
+        ("a / b <= 1", {"a": 1, "b": 0}, False),
+        ("a ** 0.5 <= b", {"a": -1, "b": 3}, False),
+        ("a ** 2 + b ** 2 <= 25", {"a": 3, "b": 4}, True),
+        ("a ** b <= 1", {"a": 1e300, "b": 2}, False),
+        ("0.1 * a * b <= 0.03", {"a": 0.1, "b": 3.0}, True),
+    ],
+)
+def test_products_and_powers(text: str, params: dict[str, float], holds: bool) -> None:
+    assert read_constraint(text, ["a", "b"])(params) is holds
+
+
+def test_a_mixture_that_its_steps_cannot_meet_is_refused() -> None:
+    content = {
+        "name": "x",
+        "parameters": {
+            "resin": {"low": 0, "high": 90, "step": 0.3},
+            "filler": {"low": 0, "high": 90, "step": 0.3},
+        },
+        "constraints": ["resin + filler == 100"],
+    }
+    with pytest.raises(InvalidInput, match=r"no settings in their steps \(resin: 0.3, filler: 0.3"):
+        describe(content)

@@ -154,7 +154,8 @@ def test_settled_points_can_be_set_and_add_up() -> None:
 
 
 def test_what_cannot_settle_stays_in_the_space() -> None:
-    space = Space([Integer("a", 0, 9), Real("b", 0, 1)], [LinearConstraint({"a": 2}, 3, 3)])
+    parity = LinearConstraint({"a": 2}, 3.5, 2.5)  # between two steps
+    space = Space([Integer("a", 0, 9), Real("b", 0, 1)], [parity])
     X = into_polytope(space.snap(rng().random((20, 2))), region(space), rng())
     assert not space.allowed(X).any() and np.all((X >= 0) & (X <= 1))
 

@@ -13,8 +13,10 @@ constraints:
   - temperature + 10*layers <= 480
 budget: 40
 
-Several objectives are written as `objectives: {strength: {direction: maximize}, ph: {target: 7}}`,
-and what is only kept as `recorded: {colour: {}}`. `becbo.campaign.describing` reads all this.
+A mixture is a constraint such as `resin + solvent + filler == 100`; products are possible too, as
+in `power = pressure * flow <= 900`. Several objectives are written as
+`objectives: {strength: {direction: maximize}, ph: {target: 7}}`, and what is only kept as
+`recorded: {colour: {}}`. `becbo.campaign.describing` reads all this.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ from becbo.campaign.bounds import (
     MAX_PARAMETERS,
     check_count,
 )
-from becbo.campaign.formulas import linear_constraint
+from becbo.campaign.formulas import read_constraint
 from becbo.campaign.names import check_column, check_name, check_text, check_unit_and_note, heading
 from becbo.campaign.notation import to_yaml
 from becbo.checks import whole_number
@@ -41,7 +43,7 @@ from becbo.errors import InvalidInput
 from becbo.methods import build
 from becbo.outputs import Output, Outputs
 from becbo.settings import Settings
-from becbo.space import Categorical, Constraint, Integer, Parameter, Space
+from becbo.space import Categorical, Constraint, Integer, LinearConstraint, Parameter, Space
 
 DEFAULTS = Settings(seed=0)
 _OBJECTIVE = {"unit": "", "direction": "minimize", "target": None, "reference": None}
@@ -106,7 +108,8 @@ class Description:
         name: The name of the campaign.
         parameters: What can be set.
         outputs: What is measured: objectives, limits and numbers to record.
-        constraints: Limits known in advance, as in "a + 2*b <= 10"; no suggestion violates them.
+        constraints: Limits known in advance, as in "a + 2*b <= 10", "a + b + c == 100" or
+            "a * b <= 900"; no suggestion violates them.
         budget: How many experiments are planned. Nothing stops there.
         settings: How to optimise; the method is a name from `becbo.METHODS`.
         note: Anything that people should know.
@@ -210,7 +213,9 @@ class Description:
 
 def _constraint(text: str, parameters: Sequence[Parameter]) -> Constraint:
     numbers = {p.name: p for p in parameters if not isinstance(p, Categorical)}
-    constraint = linear_constraint(text, list(numbers))
+    constraint = read_constraint(text, list(numbers))
+    if not isinstance(constraint, LinearConstraint) or constraint.is_total:
+        return constraint
     if any(numbers[name].log for name in constraint.coefficients):
         return constraint.__call__  # not linear on the scale of the models: asked design by design
     return constraint

@@ -193,14 +193,15 @@ class PinnedSpace(Space):
         ]
         free = [p.n_values for p in self.parameters if p.name not in pinned]
         self.size = math.inf if math.inf in free else math.prod(free)
+        self.mixtures = self._mixtures(self._pinned)
 
     def decode(self, X: Array) -> list[dict[str, Any]]:  # (n, dim)
         """Points of the unit cube to params with the given values."""
         return [{**params, **self._pinned} for params in super().decode(X)]
 
-    def snap(self, X: Array) -> Array:  # (n, dim) -> (n, dim)
+    def rounded(self, X: Array) -> Array:  # (n, dim) -> (n, dim)
         """Columns moved to settable values, or to the given ones."""
-        snapped = super().snap(X)
+        snapped = super().rounded(X)
         for columns, point in self._points:
             snapped[:, columns] = point
         return snapped

@@ -145,8 +145,10 @@ def region_of(space: Space, taken: Array) -> Region:
         space.dim,
         space.size,
         space.snap,
+        space.rounded,
         space.allowed,
         tuple(space.options()),
         space.polytope(),
         taken,
+        space.mixtures,
     )

@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from becbo.arrays import Array, Mask
+from becbo.search.region import Mixtures
 
 _FIRST_MOVE, _MAX_MOVE = 0.05, 0.25  # largest change of a coordinate in one step
 _ARMIJO = 1e-4
@@ -27,7 +28,12 @@ Function = Callable[[Array], tuple[Array, Array]]  # (m, d) -> (m,), (m, d)
 
 
 def ascend(
-    fun: Function, X: Array, free: Mask, n_steps: int, lengths: Array = _ONE
+    fun: Function,
+    X: Array,
+    free: Mask,
+    n_steps: int,
+    lengths: Array = _ONE,
+    mixtures: Mixtures | None = None,
 ) -> tuple[Array, Array]:  # (m, d), (d,), (l,) -> (m, d), (m,)
     """Climbs from many points at once.
 
@@ -38,6 +44,7 @@ def ascend(
         n_steps: at most so many steps.
         lengths: of a step, decreasing (l,). All are tried at once and the best is taken: in a
             narrow valley every second step would be too long otherwise.
+        mixtures: columns that add up, and go on doing so.
 
     Returns:
         The improved points (m, d) and their values (m,).
@@ -51,8 +58,8 @@ def ascend(
         rows = np.flatnonzero(stalls < _MAX_STALLS)
         if not len(rows):
             break
-        P = _direction(X[rows], G[rows], H[rows], free, is_first[rows])
-        new, f_new, G_new = _best_length(fun, X[rows], step[rows, None] * P, lengths)
+        P = _direction(X[rows], G[rows], H[rows], free, is_first[rows], mixtures)
+        new, f_new, G_new = _best_length(fun, X[rows], step[rows, None] * P, lengths, mixtures)
         move = new - X[rows]
         promised = np.einsum("ij,ij->i", G[rows], move)
         accepted = f_new >= f[rows] + _ARMIJO * promised
@@ -72,26 +79,49 @@ def ascend(
 
 
 def _best_length(
-    fun: Function, X: Array, P: Array, lengths: Array
+    fun: Function, X: Array, P: Array, lengths: Array, mixtures: Mixtures | None
 ) -> tuple[Array, Array, Array]:  # (m, d), (m, d), (l,) -> (m, d), (m,), (m, d)
     """The best of the points X + length * P in the unit cube, with value and gradient."""
     m, d = X.shape
     tried = np.clip(X[:, None] + lengths[:, None] * P[:, None], 0.0, 1.0)  # (m, l, d)
+    if mixtures is not None:
+        tried = mixtures.project(tried.reshape(-1, d)).reshape(tried.shape)
     f, G = fun(tried.reshape(-1, d))
     best = np.arange(m), np.argmax(f.reshape(m, -1), axis=1)
     return tried[best], f.reshape(m, -1)[best], G.reshape(tried.shape)[best]
 
 
-def _direction(X: Array, G: Array, H: Array, free: Mask, is_first: Mask) -> Array:  # (m, d)
+def _direction(
+    X: Array, G: Array, H: Array, free: Mask, is_first: Mask, mixtures: Mixtures | None
+) -> Array:  # (m, d)
     """Quasi-Newton direction that leaves no bound and moves no coordinate too far."""
-    blocked = ~free | ((X <= 0.0) & (G < 0)) | ((X >= 1.0) & (G > 0))
+    blocked = np.broadcast_to(~free, X.shape)
+    if mixtures is not None:
+        normals = mixtures.normals(X)
+        G = _along(G, normals, blocked)
+    blocked = blocked | ((X <= 0.0) & (G < 0)) | ((X >= 1.0) & (G > 0))
     G = np.where(blocked, 0.0, G)
+    if mixtures is not None:
+        G = _along(G, normals, blocked)
     P = np.where(blocked, 0.0, np.einsum("mij,mj->mi", H, G))
+    if mixtures is not None:
+        P = _along(P, normals, blocked)
     uphill = np.einsum("ij,ij->i", P, G) > 0
     P = np.where(uphill[:, None], P, G)
     cap = np.where(is_first, _FIRST_MOVE, _MAX_MOVE)
     shrink = np.minimum(1.0, cap / np.maximum(np.abs(P).max(axis=1), 1e-300))
     return np.asarray(P * shrink[:, None])
+
+
+def _along(V: Array, normals: Array, blocked: Mask) -> Array:  # (m, d), (m, q, d), (m, d)
+    """The part of vectors that changes no sum and nothing that is blocked."""
+    N = np.where(blocked[:, None], 0.0, normals)
+    gram = N @ N.transpose(0, 2, 1)
+    ridge = 1e-12 * np.trace(gram, axis1=1, axis2=2)[:, None, None] + 1e-300  # all are blocked
+    share = np.linalg.solve(
+        gram + ridge * np.eye(gram.shape[1]), np.einsum("mqd,md->mq", N, V)[:, :, None]
+    )
+    return np.asarray(np.where(blocked, 0.0, V - np.einsum("mqd,mq->md", N, share[:, :, 0])))
 
 
 def _bfgs(H: Array, s: Array, y: Array, is_first: Mask) -> Array:  # (m, d, d)

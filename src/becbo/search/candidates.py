@@ -14,6 +14,8 @@ _WALK_STEPS = 32  # hit-and-run moves from the centre to a point
 _THIN = 0.1  # a slab narrower than this, in the unit cube
 _SETTLE_STEPS = 32  # along the grids, after rounding
 _SAME_EXCESS = 1e-6  # of a step: less is rounding noise
+# Points of a mixture that are spread out, and how many compete for each of them.
+_SPREAD, _CONTESTANTS = 32, 16
 
 
 def sobol(n: int, d: int, rng: np.random.Generator) -> Array:  # (n, d)
@@ -27,12 +29,15 @@ def sobol(n: int, d: int, rng: np.random.Generator) -> Array:  # (n, d)
 def space_filling(region: Region, n: int, rng: np.random.Generator) -> Array:  # (<= n, dim)
     """Sobol points that can be set and satisfy the known constraints.
 
-    Where the constraints leave too little for rejection, a random walk inside the linear ones
-    makes up the rest; fewer points come back if even that is not enough.
+    The choices of a categorical come equally often. Where the constraints leave too little for
+    rejection, and in mixtures, a random walk inside the linear ones makes up the rest; fewer points
+    come back if even that is not enough.
     """
+    if region.mixtures is not None:
+        return _mixture_filling(region, n, rng)
     found = np.empty((0, region.dim))
     for _ in range(_PATIENCE):
-        X = region.snap(sobol(max(n, _MIN_DRAWS), region.dim, rng))
+        X = region.snap(_sobol_designs(region, max(n, _MIN_DRAWS), rng))
         found = np.vstack([found, X[region.allowed(X)]])
         if len(found) >= n:
             break
@@ -41,6 +46,54 @@ def space_filling(region: Region, n: int, rng: np.random.Generator) -> Array:  #
         X = into_polytope(region.snap(walk_in_polytope(*region.polytope, 2 * n, rng)), region, rng)
         found = np.vstack([found, X[region.allowed(X)]])
     return found[:n]
+
+
+def _sobol_designs(region: Region, n: int, rng: np.random.Generator) -> Array:  # (n, dim)
+    """Sobol points, in which the choices of each categorical come in random turns."""
+    plain = np.ones(region.dim, dtype=bool)
+    for columns, _ in region.choices:
+        plain[columns] = False
+    X = np.empty((n, region.dim))
+    if plain.any():
+        X[:, plain] = sobol(n, int(plain.sum()), rng)
+    for columns, values in region.choices:
+        rounds = np.tile(np.arange(len(values)), (n // len(values) + 1, 1))
+        X[:, columns] = values[rng.permuted(rounds, axis=1).ravel()[:n]]
+    return X
+
+
+def _mixture_filling(region: Region, n: int, rng: np.random.Generator) -> Array:  # (<= n, dim)
+    """Points of a mixture, the first of them spread out: each is the farthest of some.
+
+    Mitchell, "Spectrally optimal sampling for distribution ray tracing", SIGGRAPH 1991. A Sobol
+    sequence cannot be bent into the mixture without losing its evenness.
+    """
+    n_spread = min(n, _SPREAD)
+    which = np.repeat(np.arange(2 * n), np.where(np.arange(2 * n) < n_spread, _CONTESTANTS, 1))
+    X = walk_in_polytope(*region.polytope, len(which), rng)
+    if not len(X):
+        return X
+    designs = _sobol_designs(region, 2 * n, rng)
+    plain = np.ones(region.dim, dtype=bool)
+    for columns, _ in region.choices:
+        X[:, columns] = designs[which][:, columns]
+        plain[columns] = False
+    X = into_polytope(region.snap(X), region, rng)
+    keep = region.allowed(X)
+    X, which = X[keep], which[keep]
+    found = X[:0]
+    for i in range(n_spread):
+        contestants = X[which == i]
+        if len(contestants):
+            best = _farthest(contestants[:, plain], found[:, plain])
+            found = np.vstack([found, contestants[best]])
+    return np.vstack([found, X[which >= n_spread]])[:n]
+
+
+def _farthest(X: Array, others: Array) -> int:  # (m, d), (k, d)
+    """The row whose nearest neighbour among others is farthest."""
+    gaps = ((X[:, None] - others[None]) ** 2).sum(axis=2)
+    return int(np.argmax(gaps.min(axis=1))) if len(others) else 0
 
 
 def walk_in_polytope(A: Array, b: Array, n: int, rng: np.random.Generator) -> Array:  # (n, d)
@@ -95,7 +148,7 @@ def into_polytope(X: Array, region: Region, rng: np.random.Generator) -> Array: 
     Whole numbers that have to add up to a total hardly ever do so after rounding. Each step is
     drawn from those that lead closer; where none does, the point stays forbidden.
     """
-    steps = 2 * region.snap(np.zeros((1, region.dim)))[0]  # a grid begins with half a step
+    steps = 2 * region.rounded(np.zeros((1, region.dim)))[0]  # a grid begins with half a step
     A, b = region.polytope
     unit = np.abs(A * steps).max(axis=1)  # what the largest step changes
     unit[unit == 0] = np.inf  # steps change nothing: the row does not count

@@ -56,7 +56,9 @@ class BandSearch:
         lengths = np.array(self.sharp_lengths if goal.is_sharp else (1.0,))
         for weight, softness, n_steps in self.stages:
             climb = gated(goal, weight, softness)
-            points, _ = ascend(climb, points, region.free, factor * n_steps, lengths)
+            points, _ = ascend(
+                climb, points, region.free, factor * n_steps, lengths, region.mixtures
+            )
             if len(region.options):
                 points = best_neighbours(region.snap(points), goal, region)
             points = allowed_points = repair(points, allowed_points, region.allowed)

@@ -1,4 +1,4 @@
-"""Discrete moves: change one grid or categorical parameter at a time."""
+"""Discrete moves: change one grid or categorical parameter at a time; in a mixture, two."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from becbo.search.region import Region
 
 
 def neighbours(x: Array, region: Region) -> Array:  # (d,) -> (k, d)
-    """x itself and every point that differs in one parameter of few values."""
+    """x itself, every point that differs in one parameter of few values, and exchanges."""
     rows = [x[None]]
     for columns, values in region.options:
         if values is not None:
             block = np.repeat(x[None], len(values), axis=0)
             block[:, columns] = values
             rows.append(block)
+    if region.mixtures is not None:
+        rows.append(region.mixtures.exchanges(x))
     return np.vstack(rows)
 
 

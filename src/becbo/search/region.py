@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -14,6 +15,26 @@ from becbo.arrays import Array, Mask
 SAME = 1e-6
 
 
+class Mixtures(Protocol):
+    """Columns that have to add up."""
+
+    def holds(self, X: Array) -> Mask:  # (m, dim) -> (m,)
+        """Whether they do."""
+        ...
+
+    def project(self, X: Array) -> Array:  # (m, dim) -> (m, dim)
+        """The nearest points where they do, grids ignored."""
+        ...
+
+    def normals(self, X: Array) -> Array:  # (m, dim) -> (m, q, dim)
+        """The gradients of the q sums."""
+        ...
+
+    def exchanges(self, x: Array) -> Array:  # (dim,) -> (k, dim)
+        """Points in which two columns have exchanged some steps."""
+        ...
+
+
 @dataclass(frozen=True)
 class Region:
     """The unit cube [0, 1]^dim with its grid columns, known constraints and taken points."""
@@ -21,10 +42,12 @@ class Region:
     dim: int
     size: float  # how many different designs there are
     snap: Callable[[Array], Array]  # (m, dim) -> (m, dim): to what can be set
+    rounded: Callable[[Array], Array]  # the same column by column: sums need not be kept
     allowed: Callable[[Array], Mask]  # (m, dim) -> (m,): known constraints
     options: tuple[tuple[slice, Array | None], ...]  # grid columns and, if few, their values
     polytope: tuple[Array, Array]  # A u <= b, the linear ones among the known constraints
     taken: Array  # (k, dim) evaluated or pending
+    mixtures: Mixtures | None = None
 
     def with_taken(self, X: Array) -> Region:
         """The region with more points taken."""
@@ -34,6 +57,15 @@ class Region:
     def n_parameters(self) -> int:
         """How many things can be set: the columns of a categorical are one."""
         return self.dim - sum(int(columns.stop - columns.start) - 1 for columns, _ in self.options)
+
+    @property
+    def choices(self) -> list[tuple[slice, Array]]:
+        """The columns of each categorical, and all its values."""
+        return [
+            (columns, values)
+            for columns, values in self.options
+            if values is not None and columns.stop - columns.start > 1
+        ]
 
     @property
     def free(self) -> Mask:  # (dim,)
@@ -59,10 +91,11 @@ class Region:
         values = [
             self._values(columns, limit) if few is None else few for columns, few in self.options
         ]
-        return np.array([np.concatenate(row) for row in itertools.product(*values)])
+        X = np.array([np.concatenate(row) for row in itertools.product(*values)])
+        return X if self.mixtures is None else X[self.mixtures.holds(X)]
 
     def _values(self, columns: slice, limit: int) -> Array:  # (k, 1)
         """All values of a grid of at most `limit`: what a fine ruler is rounded to."""
         # The cells of a logarithmic grid are narrower than 1 / limit, but not by this much.
         ruler = np.repeat(np.linspace(0.0, 1.0, 32 * limit)[:, None], self.dim, axis=1)
-        return np.unique(self.snap(ruler)[:, columns])[:, None]
+        return np.unique(self.rounded(ruler)[:, columns])[:, None]

@@ -81,6 +81,7 @@ class SlsqpSearch:
             v = _BETAS[1] * v + (1 - _BETAS[1]) * step**2
             scale = np.sqrt(v / (1 - _BETAS[1] ** t)) + _EPS
             X = np.clip(X - self.pull_rate * m / (1 - _BETAS[0] ** t) / scale, 0.0, 1.0)
+            X = X if region.mixtures is None else region.mixtures.project(X)
         return X
 
     def _climb(self, goal: Goal, x: Array, region: Region, unit: float) -> Array:
@@ -109,13 +110,17 @@ class SlsqpSearch:
             "fun": lambda z: evaluate(z.tobytes())[1],
             "jac": lambda z: evaluate(z.tobytes())[3],
         }
+        constraints = [bound]
+        if region.mixtures is not None:
+            normals = region.mixtures.normals(x[None])[0][:, free]
+            constraints.append({"type": "eq", "fun": lambda z: normals @ (z - x[free])})
         result = minimize(
             lambda z: evaluate(z.tobytes())[0],
             x[free],
             jac=lambda z: evaluate(z.tobytes())[2],
             method="SLSQP",
             bounds=[(0.0, 1.0)] * int(free.sum()),
-            constraints=[bound],
+            constraints=constraints,
             options={"maxiter": self.max_iterations},
         )
         return at(result.x)[0] if np.all(np.isfinite(result.x)) else x
