@@ -228,7 +228,15 @@ TABLE: dict[str, set[str]] = {
         "becbo.optuna",
     },
     "becbo.optuna.storage": {"optuna", "sqlalchemy", "becbo.errors", "becbo.optuna.outcomes"},
-    "becbo.optuna.ray": {"optuna", "ray", "becbo.reasons", "becbo.optuna.outcomes"},
+    "becbo.optuna.ray": {
+        "optuna",
+        "ray",
+        "becbo.checks",
+        "becbo.errors",
+        "becbo.outputs",
+        "becbo.reasons",
+        "becbo.optuna",
+    },
     "becbo.campaign": {
         "numpy",
         "optuna",

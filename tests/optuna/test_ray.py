@@ -12,10 +12,12 @@ pytest.importorskip("ray.tune", reason="Ray Tune is not installed: pip install '
 import ray  # noqa: E402
 from ray import tune  # noqa: E402
 
-from becbo.errors import InvalidInput  # noqa: E402
+from becbo import Limit, Objective  # noqa: E402
+from becbo.errors import Infeasible, InvalidInput  # noqa: E402
 from becbo.optuna import BECBOSampler, open_storage  # noqa: E402
 from becbo.optuna.outcomes import lost_numbers, result_of  # noqa: E402
 from becbo.optuna.ray import FailAwareOptunaSearch, fail_aware  # noqa: E402
+from becbo.outputs import Outputs  # noqa: E402
 from becbo.trial import Outcome  # noqa: E402
 
 
@@ -75,6 +77,47 @@ def test_raise_death_and_nan_are_failed_lost_and_failed(cluster, tmp_path: Path)
         Outcome.OK,
         0.3,
     )
+    assert all(t.state.is_finished() for t in study.trials)
+
+
+def measuring(config: dict[str, float]) -> dict[str, float]:
+    x = config["x"]
+    if x == 0.1:
+        raise Infeasible("gel", measured={"stress": 3.0})
+    if x == 0.2:
+        return {"cost": math.nan, "strength": math.nan, "stress": 2.0}
+    if x == 0.3:
+        return {"cost": 0.3, "strength": math.inf}
+    return {"cost": x, "strength": 1 - x, "stress": 0.5}
+
+
+def test_several_metrics_and_limits(cluster, tmp_path: Path) -> None:
+    outputs = [Objective("cost"), Objective("strength", "maximize"), Limit("stress", upper=1)]
+    storage = open_storage(tmp_path / "study.db", heartbeat=None)
+    search = FailAwareOptunaSearch(
+        space={"x": optuna.distributions.FloatDistribution(0.0, 1.0)},
+        metric=["cost", "strength"],
+        mode=["min", "max"],
+        points_to_evaluate=[{"x": x} for x in (0.1, 0.2, 0.3, 0.4)],
+        sampler=BECBOSampler(outputs=outputs, seed=0),
+        storage=storage,
+        study_name="ray",
+    )
+    tuner = tune.Tuner(
+        fail_aware(measuring, ["cost", "strength"]),
+        tune_config=tune.TuneConfig(search_alg=search, num_samples=5, max_concurrent_trials=1),
+        run_config=tune.RunConfig(storage_path=str(tmp_path / "ray"), verbose=0),
+    )
+    tuner.fit()
+    study = optuna.load_study(study_name="ray", storage=storage)
+    assert study.metric_names == ["cost", "strength"]
+    results = [result_of(t, outputs=Outputs.of(outputs)) for t in study.trials]
+    gel, nothing, part, whole = results[:4]
+    assert (gel.outcome, gel.reason, gel.values["stress"]) == (Outcome.FAILED, "gel", 3.0)
+    assert (nothing.outcome, nothing.reason) == (Outcome.FAILED, "returned nan, nan")
+    assert nothing.values["stress"] == 2.0
+    assert (part.outcome, part.values["cost"], part.values["strength"]) == (Outcome.OK, 0.3, None)
+    assert whole.values == {"cost": 0.4, "strength": 0.6, "stress": 0.5}
     assert all(t.state.is_finished() for t in study.trials)
 
 

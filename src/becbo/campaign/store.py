@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import uuid
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -26,7 +25,7 @@ from becbo.campaign.proposals import plan_of
 from becbo.campaign.runs import BATCH, BY, NOTE, REOPENED, RESTORES, Run, RunState, clean_text
 from becbo.errors import InvalidInput
 from becbo.optuna.internals import add_trial, set_system_attr, set_user_attr
-from becbo.optuna.measured import VALUES, study_directions, study_values
+from becbo.optuna.measured import VALUES, name_values, study_directions, study_values
 from becbo.optuna.outcomes import FIXED, OUTCOME, REASON, REPLACES, RETRIES
 from becbo.optuna.proposal import next_proposal
 from becbo.optuna.spaces import distributions_of
@@ -149,9 +148,7 @@ def load_study(storage: BaseStorage, name: str) -> optuna.Study:
 
 def describe_study(study: optuna.Study, description: Description) -> None:
     """Stores the description in the study."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-        study.set_metric_names(_metric_names(description))  # for optuna-dashboard
+    name_values(study, _metric_names(description))
     study.set_user_attr(DESCRIPTION, description.to_dict())
 
 

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -75,6 +76,13 @@ def outputs_of(
             "make them agree"
         )
     return with_constraints(given, trials)
+
+
+def name_values(study: optuna.Study, names: Sequence[str]) -> None:
+    """Names the values of a study, as optuna-dashboard shows them and `outputs_of` reads them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        study.set_metric_names(list(names))
 
 
 def study_directions(outputs: Outputs) -> list[Direction]:

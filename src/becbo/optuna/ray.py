@@ -9,14 +9,21 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import optuna
 from optuna.trial import TrialState
 from ray import tune
 from ray.tune.search.optuna import OptunaSearch
 
+from becbo.checks import finite_numbers
+from becbo.errors import Infeasible
+from becbo.optuna.measured import name_values, outputs_of
 from becbo.optuna.outcomes import check_exceptions, mark_failed, mark_lost
+from becbo.optuna.returned import tell_measured
+from becbo.optuna.sampler import BECBOSampler
+from becbo.outputs import Outputs
 from becbo.reasons import Reasons
 
 FAILED = "becbo_failed"  # in a result that is reported: why the design failed
@@ -26,23 +33,26 @@ Trainable = Callable[[Config], Mapping[str, Any] | None]
 
 
 def fail_aware(
-    trainable: Trainable, metric: str, lost: tuple[type[Exception], ...] = ()
+    trainable: Trainable,
+    metric: str | Sequence[str],
+    lost: tuple[type[Exception], ...] = (),
 ) -> Trainable:
     """Wraps a trainable so that it reports an exception as a failure of the design.
 
     Args:
         trainable: the function that Ray Tune runs.
-        metric: the name of the value in its results.
+        metric: the name of the value in its results, or a list of names.
         lost: exceptions that say nothing about the design. They are passed on to Ray, which may
             retry, as it does when the process or its machine dies.
 
     Returns:
-        The wrapped trainable.
+        The wrapped trainable. What `becbo.Infeasible` has measured is reported as well.
 
     Raises:
         InvalidInput: `lost` is not a tuple of exception types.
     """
     check_exceptions(lost)
+    nothing = dict.fromkeys([metric] if isinstance(metric, str) else metric, math.nan)
 
     @functools.wraps(trainable)
     def aware(config: Config) -> Mapping[str, Any] | None:
@@ -51,7 +61,8 @@ def fail_aware(
         except lost:
             raise
         except Exception as error:
-            tune.report({metric: math.nan, FAILED: Reasons.parse(error).text})
+            measured = error.measured if isinstance(error, Infeasible) else {}
+            tune.report({**nothing, **measured, FAILED: Reasons.parse(error).text})
             return None
 
     return aware
@@ -60,38 +71,66 @@ def fail_aware(
 class FailAwareOptunaSearch(OptunaSearch):  # type: ignore[misc]
     """Ray's `OptunaSearch` for trials that can fail: give it `sampler=BECBOSampler()`.
 
-    A result that is not a finite number, or one reported by `fail_aware`, means that the design
+    Results without a finite number, and those reported by `fail_aware`, mean that the design
     failed. An error, such as the death of the process that ran the trial, means that the trial was
     lost: it teaches nothing, and its design is suggested again.
+
+    With several metrics, some of which may be missing, and with `outputs` of the sampler, whose
+    limits and recorded numbers are looked up in the results by name, metrics have the names of the
+    objectives.
     """
+
+    def _setup_study(self, mode: str | list[str]) -> None:
+        super()._setup_study(mode)
+        name_values(self._ot_study, self._metrics)
+
+    @property
+    def _metrics(self) -> list[str]:
+        return [self.metric] if isinstance(self.metric, str) else list(self.metric)
+
+    @property
+    def _outputs(self) -> Outputs:
+        """What the results of trials are looked up for."""
+        sampler = self._ot_study.sampler
+        given = sampler.outputs if isinstance(sampler, BECBOSampler) else None
+        return outputs_of(self._ot_study, (), given)
 
     def on_trial_result(self, trial_id: str, result: Config) -> None:
         """Notes an intermediate result, if it is a number."""
-        if _why_failed(result, self.metric) is None:
+        if FAILED not in result and all(_is_finite(result.get(m)) for m in self._metrics):
             super().on_trial_result(trial_id, result)
 
     def on_trial_complete(
         self, trial_id: str, result: Config | None = None, error: bool = False
     ) -> None:
         """Tells the study how a trial ended."""
-        why = _why_failed(result, self.metric) if result else None
-        if trial_id in self._completed_trials or not (error or why):
-            super().on_trial_complete(trial_id, result, error)
+        is_early = not error and not any(name in (result or {}) for name in self._metrics)
+        if trial_id in self._completed_trials or is_early:
+            super().on_trial_complete(trial_id, None, error)  # which makes it pruned
             return
-        trial = self._ot_trials[trial_id]
+        trial, values = self._ot_trials[trial_id], None
         if error:
             mark_lost(trial, "Ray reported an error")
         else:
-            mark_failed(trial, why or "")
-        self._ot_study.tell(trial, state=TrialState.FAIL)
+            values = _tell(trial, result or {}, self._outputs)
+        self._ot_study.tell(trial, values, state=TrialState.FAIL if values is None else None)
         self._completed_trials.add(trial_id)
 
 
-def _why_failed(result: Config, metric: str) -> str | None:
-    """The reason, if a result says that the design failed."""
+def _tell(trial: optuna.Trial, result: Config, outputs: Outputs) -> list[float] | None:
+    """The values for the study; None, and the trial marked, without one for every objective."""
+    found = {name: result.get(name) for name in outputs.names}
+    measured = finite_numbers(found)
+    objectives = [objective.name for objective in outputs.objectives]
     if FAILED in result:
-        return str(result[FAILED])
-    value = result.get(metric)
-    if isinstance(value, float) and not math.isfinite(value):
-        return f"returned {value}"
-    return None
+        mark_failed(trial, str(result[FAILED]), measured)
+        return None
+    if all(measured[name] is None for name in objectives):
+        returned = [found[name] for name in objectives]
+        mark_failed(trial, f"returned {', '.join(map(str, returned))}", measured)
+        return None
+    return tell_measured(trial, measured, outputs)
+
+
+def _is_finite(value: Any) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -42,7 +41,7 @@ def measured_in(returned: Any, outputs: Outputs) -> dict[str, float | None]:
 
 def tell_measured(
     trial: optuna.Trial, measured: Mapping[str, float | None], outputs: Outputs
-) -> list[float]:
+) -> list[float] | None:
     """Notes what a trial that worked has measured.
 
     Args:
@@ -51,18 +50,13 @@ def tell_measured(
         outputs: what there is to measure.
 
     Returns:
-        What to return to Optuna; without a number for every objective the trial ends there as
-        failed and is marked as worked.
+        The values for Optuna. None without a number for every objective: the trial has to end
+        there as failed, and is marked as worked.
     """
     values = study_values(measured, outputs)
     if values is None:
         mark_worked(trial, measured)
-        return no_values(outputs)
+        return None
     kept = {o.name for o in outputs.objectives if o.target is None}  # by Optuna
     set_values(trial, {name: v for name, v in measured.items() if name not in kept})
     return values
-
-
-def no_values(outputs: Outputs) -> list[float]:
-    """What to return to Optuna for a trial that ends there as failed."""
-    return [math.nan] * len(outputs.objectives)

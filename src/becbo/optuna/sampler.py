@@ -97,6 +97,11 @@ class BECBOSampler(BaseSampler):
         self._warned: set[str] = set()  # what the log has
         self._lock = threading.Lock()
 
+    @property
+    def outputs(self) -> Outputs | None:
+        """What trials measure, if that was given."""
+        return self._outputs
+
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_lock"}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import traceback
 import warnings
@@ -27,7 +28,7 @@ from becbo.optuna.outcomes import (
     mark_lost,
     result_of,
 )
-from becbo.optuna.returned import measured_in, no_values, tell_measured
+from becbo.optuna.returned import measured_in, tell_measured
 from becbo.optuna.study_data import StudyData
 from becbo.outputs import Outputs
 from becbo.trial import Outcome
@@ -133,7 +134,8 @@ class Worker:
             started.append(trial)
             record_heartbeat(self.storage, trial)
             locked.close()
-            return self._evaluate(trial)
+            # Values that are not numbers end a trial as failed; `None` would be a value too few.
+            return self._evaluate(trial) or [math.nan] * len(self.outputs.objectives)
 
         try:
             self.study.optimize(evaluate, n_trials=1)
@@ -154,8 +156,8 @@ class Worker:
         with self.lock():  # under which it also writes that down
             return trial.number in lost_among((), self.study.user_attrs)
 
-    def _evaluate(self, trial: optuna.Trial) -> list[float]:
-        """The values; none, and the trial marked as failed or lost, if the design has none.
+    def _evaluate(self, trial: optuna.Trial) -> list[float] | None:
+        """The values; None, and the trial marked, if there is not one for every objective.
 
         The sampler puts the design of a lost trial back into the queue.
         """
@@ -164,19 +166,22 @@ class Worker:
         except OptunaError:  # pruned, or the storage is gone
             raise
         except Infeasible as error:
-            return self._without_values(trial, error, error.measured)
+            self._mark_failed(trial, error, error.measured)
+            return None
         except self.catch as error:
-            return self._without_values(trial, error)
+            self._mark_failed(trial, error)
+            return None
         except KeyboardInterrupt:
             mark_lost(trial, "stopped")
             raise
         except (Exception, SystemExit) as error:
             mark_lost(trial, error)
             if self.is_stopping():
-                return no_values(self.outputs)
+                return None
             raise BrokenObjective(f"{trace(error)}\n{_advice(trial, error)}") from error
         if returned is None:
-            return self._without_values(trial, "returned None")
+            self._mark_failed(trial, "returned None")
+            return None
         try:
             measured = measured_in(returned, self.outputs)
         except InvalidInput as error:
@@ -187,15 +192,16 @@ class Worker:
             ) from error
         if all(number is None for number in measured.values()):
             text = "no finite number" if isinstance(returned, Mapping) else returned
-            return self._without_values(trial, f"returned {text}")
+            self._mark_failed(trial, f"returned {text}")
+            return None
         return tell_measured(trial, measured, self.outputs)
 
-    def _without_values(
+    def _mark_failed(
         self,
         trial: optuna.Trial,
         reason: str | BaseException,
         measured: Mapping[str, Any] | None = None,
-    ) -> list[float]:
+    ) -> None:
         """Marks a trial as failed, unless the objective or a signal knows better."""
         if trial.user_attrs.get(OUTCOME) == Outcome.LOST.value:
             pass  # the objective has said so
@@ -205,7 +211,6 @@ class Worker:
             mark_lost(trial, reason)
         else:
             mark_failed(trial, reason, finite_numbers(measured or {}))
-        return no_values(self.outputs)
 
 
 def trace(error: BaseException) -> str:
