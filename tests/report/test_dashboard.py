@@ -16,7 +16,7 @@ optuna_dashboard = pytest.importorskip(
     "optuna_dashboard", reason="optuna-dashboard is not installed: pip install 'becbo[dashboard]'"
 )
 
-from becbo.report.dashboard import attach_plots, description_of  # noqa: E402
+from becbo.report.dashboard import attach_plots, described_study  # noqa: E402
 
 
 def objective(trial: optuna.Trial) -> float:
@@ -36,9 +36,27 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> optuna.Study:
 
 
 def test_description_of_a_plain_study(study: optuna.Study) -> None:
-    found = description_of(study)
+    found, _ = described_study(study)
     assert found.space.names == ("kind", "x", "y")
     assert found.outputs.objectives[0].direction == "minimize"
+
+
+def several(trial: optuna.Trial) -> tuple[float, float]:
+    x, y = trial.suggest_float("x", 0, 1), trial.suggest_float("value_0", 0, 1)
+    trial.set_constraint("hot", x + y - 1)
+    if x - y > 0.7:
+        raise ArithmeticError("diverged")
+    return x**2 + y**2, (x - 1) ** 2 + (y - 1) ** 2
+
+
+def test_a_study_with_several_objectives_and_a_constraint() -> None:
+    sampler = optuna.samplers.RandomSampler(0)
+    study = optuna.create_study(directions=["minimize", "minimize"], sampler=sampler)
+    study.optimize(several, n_trials=20, catch=(ArithmeticError,))
+    found, data = described_study(study)
+    assert found.outputs.names == ("value_0 2", "value_1", "hot")  # a parameter is called value_0
+    assert len(data.trials) == 20
+    assert "map-1" in attach_plots(study)
 
 
 def test_an_empty_study_is_an_error() -> None:

@@ -1,8 +1,10 @@
-"""Figures in optuna-dashboard, for any study with one objective."""
+"""Figures in optuna-dashboard, for any study."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Container
+from dataclasses import replace
 from itertools import chain, count
 
 import optuna
@@ -17,21 +19,12 @@ from becbo.campaign.store import DESCRIPTION, description_in
 from becbo.errors import InvalidInput
 from becbo.extras import needed_extras
 from becbo.insight.insight import analyze_study
+from becbo.optuna.measured import outputs_of
 from becbo.optuna.spaces import common_distributions, distinct_choices, parameter_of
 from becbo.optuna.study_data import StudyData
-from becbo.outputs import Objective, Outputs
+from becbo.outputs import Outputs
 from becbo.report.figures import report_figures
 from becbo.space import Categorical, Parameter
-
-# Titles in optuna-dashboard, by the first part of the names of the figures.
-TITLES = {
-    "progress": "best value and failures",
-    "map": "where designs work",
-    "failure": "what drives failure",
-    "value": "what drives the value",
-    "calibration": "can the chances be trusted",
-}
-
 
 _logger = logging.getLogger(__name__)
 
@@ -42,7 +35,7 @@ def attach_plots(study: optuna.Study, trial: FrozenTrial | None = None) -> list[
     Needs `pip install 'becbo[dashboard]'`.
 
     Args:
-        study: A study with one objective.
+        study: Any study. Its constraints are limits.
         trial: Not used; it makes the function a callback for `study.optimize`.
 
     Returns:
@@ -55,23 +48,24 @@ def attach_plots(study: optuna.Study, trial: FrozenTrial | None = None) -> list[
     with needed_extras():
         from optuna_dashboard import save_plotly_graph_object
     try:
-        description = description_of(study)
+        description, data = described_study(study)
     except InvalidInput as error:
         if trial is None:
             raise
         _logger.warning(error)  # a callback must not end the study
         return []
-    figures = report_figures(analyze_study(description, StudyData.of(study, description.outputs)))
+    figures = report_figures(analyze_study(description, data))
     for name, shown in figures.items():
-        shown.figure.update_layout(title=TITLES[name.partition("-")[0]])
+        shown.figure.update_layout(title=shown.alt.partition(":")[0])
         save_plotly_graph_object(study, shown.figure, graph_object_id=f"becbo-{name}")
     return list(figures)
 
 
-def description_of(study: optuna.Study) -> Description:
-    """The description of a campaign; of other studies, one made from their trials."""
+def described_study(study: optuna.Study) -> tuple[Description, StudyData]:
+    """The description of a campaign, or one made from the trials of another study, and its data."""
     if DESCRIPTION in study.user_attrs:
-        return description_in(study)
+        description = description_in(study)
+        return description, StudyData.of(study, description.outputs)
     common = common_distributions(study.get_trials(deepcopy=False))
     described = (_described(name, d) for name, d in common.items() if not d.single())
     parameters = tuple(filter(None, described))
@@ -80,10 +74,10 @@ def description_of(study: optuna.Study) -> Description:
             f"study {study.study_name!r} has no parameters to draw that all its finished trials "
             "share; run some first"
         )
-    is_maximised = study.direction is optuna.study.StudyDirection.MAXIMIZE
-    direction = "maximize" if is_maximised else "minimize"
-    objective = Objective(_free_name(common), direction=direction)
-    return Description("study", parameters, Outputs.of(objective))
+    objectives = outputs_of(study, ()).objectives
+    renamed = [replace(each, name=_free_name(each.name, common)) for each in objectives]
+    data = StudyData.of(study, Outputs.of(renamed))
+    return Description("study", parameters, data.outputs), data
 
 
 def _described(name: str, distribution: BaseDistribution) -> LabParameter | None:
@@ -101,7 +95,7 @@ def _parameter(name: str, distribution: BaseDistribution) -> Parameter:
     return parameter_of(name, distribution)
 
 
-def _free_name(taken: dict[str, BaseDistribution]) -> str:
-    """A name for the objective that no parameter has."""
-    names = chain(["value"], (f"value {i}" for i in count(2)))
+def _free_name(wanted: str, taken: Container[str]) -> str:
+    """A name for an objective that no parameter has."""
+    names = chain([wanted], (f"{wanted} {i}" for i in count(2)))
     return next(name for name in names if name not in taken)
