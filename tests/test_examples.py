@@ -8,7 +8,8 @@ import pytest
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 NEEDS = {"ray_tune.py": ("ray.tune", "ray")}  # a module, and the extra that brings it
-ELSEWHERE = {"suggest_client.py"}  # needs a server: tests/web/test_suggest.py runs it
+# They need a server: tests/web/test_suggest.py and tests/optuna/test_cluster.py run them.
+ELSEWHERE = {"grpc_workers.py", "suggest_client.py"}
 ARGUMENTS = {"edge_picture.py": ["--stages", "4", "12", "--grid", "9", "--out", "edge.png"]}
 
 

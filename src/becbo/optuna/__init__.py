@@ -3,6 +3,7 @@
 from becbo.extras import needed_extras
 
 with needed_extras():
+    from becbo.optuna.exits import exit_outcome
     from becbo.optuna.guard import ProposalFailed
     from becbo.optuna.measured import set_values
     from becbo.optuna.outcomes import (
@@ -22,6 +23,7 @@ __all__ = [
     "BECBOSampler",
     "ProposalFailed",
     "StopCallback",
+    "exit_outcome",
     "lost_numbers",
     "mark_failed",
     "mark_lost",
