@@ -161,6 +161,14 @@ class Total:
         Z[:, free] = np.clip(moved + rest[:, None] * share, low, high)
         return Z
 
+    def scaled(self, Z: Array, held: Mask) -> Array:  # (n, k), (k,) -> (n, k)
+        """The members that are not held multiplied by one factor, as far as bounds permit."""
+        terms = Z * self.coefficients
+        now, rest = terms[:, ~held].sum(axis=1), self.total - terms[:, held].sum(axis=1)
+        factor = np.where(now == 0, 1.0, rest / np.where(now == 0, 1.0, now))
+        grown = np.where(held, Z, Z * np.maximum(factor, 0.0)[:, None])
+        return self.project(np.clip(grown, self.low, self.high), held)
+
     def settle(self, Z: Array, held: Mask) -> Array:  # (n, k), (k,) -> (n, k)
         """The same on the grids: the coarsest is rounded first, and the others make up for it."""
         held = held | (self.low == self.high)
@@ -285,6 +293,22 @@ class Mixtures:
             if not self._is_shared or self.holds(X).all():
                 break
         return X
+
+    def follow(self, X: Array, keep: Sequence[int]) -> Array:  # (n, dim) -> (n, dim)
+        """Points in which the other members make up for columns that were set, in proportion.
+
+        Args:
+            X: points (n, dim).
+            keep: the columns that were set.
+
+        Returns:
+            The points; `holds` tells for which of them it was possible.
+        """
+        for total in self.totals:
+            held = np.isin(total.columns, keep)
+            if held.any():
+                X = total.into(X, total.scaled(total.values(X), held))
+        return self.project(X, keep)
 
     def settle(self, X: Array) -> Array:  # (n, dim) -> (n, dim)
         """The same with every grid on one of its values, and totals met exactly."""

@@ -15,12 +15,13 @@ from memory import campaign_in_memory
 from becbo import Categorical, Integer, LinearConstraint, Real, Space
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.describing import describe
+from becbo.campaign.errors import NotFound
 from becbo.campaign.formatting import estimate, number, percent, plural, tight
 from becbo.campaign.runs import NOTHING, REPEAT, Run, RunState
 from becbo.insight.calibration import calibration, wilson
 from becbo.insight.importance import importances
 from becbo.insight.insight import Insight, analyze_campaign
-from becbo.insight.maps import allowed, feasibility_map, parameter_distances, settings_grid
+from becbo.insight.maps import allowed, mapped_pairs, parameter_distances, settings_grid, slice_grid
 from becbo.insight.suggestions import Suggestion, explain_suggestion, suggestion_context
 from becbo.optuna import open_storage
 from becbo.tables import import_cells
@@ -140,6 +141,40 @@ def test_nothing_is_shared_of_a_constant() -> None:
     assert {(share.main, share.total) for share in found} == {(0.0, 0.0)}
 
 
+SIMPLEX = Space(
+    [*(Real(name, 0, 1) for name in "abc"), Real("t", 0, 1)],
+    [LinearConstraint(dict.fromkeys("abc", 1), equals=1)],
+)
+MIDDLE = np.array([[1 / 3, 1 / 3, 1 / 3, 0.5]])
+
+
+def test_shares_in_a_mixture() -> None:
+    """On the simplex, Var(a) = 1/18, and 1/24 of an exchange with another one; b and c are room."""
+    found, spread = importances(lambda X: X[:, 0], SIMPLEX, everywhere, MIDDLE, RNG(0))
+    assert [share.total for share in found] == pytest.approx([0.75, 0, 0, 0], abs=0.05)
+    assert [share.main for share in found] == pytest.approx([0.75, 0, 0, 0], abs=0.05)
+    assert spread == pytest.approx(math.sqrt(1 / 18), rel=0.05)
+
+
+def test_shares_of_a_ratio_in_a_mixture() -> None:
+    """What depends on a against b alone is due to both of them, and not to the rest."""
+    found, _ = importances(lambda X: X[:, 0] - X[:, 1], SIMPLEX, everywhere, MIDDLE, RNG(0))
+    a, b, c, t = (share.total for share in found)
+    assert a == pytest.approx(b, abs=0.06) and a > 0.4
+    assert c < 0.05 and t == 0.0
+
+
+def test_shares_of_a_mixture_of_two() -> None:
+    space = Space(
+        [Real("a", 0, 1), Real("b", 0, 1), Real("t", 0, 1)],
+        [LinearConstraint({"a": 1, "b": 1}, equals=1)],
+    )
+    found, _ = importances(
+        lambda X: X[:, 1] + X[:, 2], space, everywhere, np.array([[0.5, 0.5, 0.5]]), RNG(0)
+    )
+    assert [share.total for share in found] == pytest.approx([0.5] * 3, abs=0.05)
+
+
 # -- calibration -------------------------------------------------------------------------------
 
 
@@ -174,29 +209,56 @@ def test_calibration_of_nothing() -> None:
 def test_a_map_varies_two_parameters_and_fixes_the_rest() -> None:
     space = describe(PLAN).space
     anchor = space.encode([{"heat": 2.0, "time": 10.0, "resin": "Y"}])[0]
-    found = feasibility_map(space, anchor, "time", "resin", lambda X: X[:, 0] + X[:, 1], None)
+    found = slice_grid(space, anchor, "time", "resin")
     assert found.y_values == ("X", "Y")
     assert (found.x_values[0], found.x_values[20], found.x_values[-1]) == (1.0, 10.0, 100.0)
-    assert found.p_feasible.shape == (2, 41)
-    np.testing.assert_allclose(found.p_feasible[0], 0.2 + np.linspace(0, 1, 41))
-    assert found.mean is None
+    assert found.X.shape == (2 * 41, space.dim) and found.allowed.all()
+    np.testing.assert_allclose(found.X[:41, 0], 0.2)
+    np.testing.assert_allclose(found.X[:41, 1], np.linspace(0, 1, 41))
 
 
 def test_a_map_of_a_single_parameter_has_one_row() -> None:
-    space = Space([Integer("n", 1, 4)])
-    found = feasibility_map(space, np.array([0.5]), "n", "", lambda X: X[:, 0], lambda X: -X[:, 0])
-    assert found.x_values == (1, 2, 3, 4)
-    np.testing.assert_allclose(found.p_feasible, [[0.125, 0.375, 0.625, 0.875]])
-    assert found.mean is not None
-    np.testing.assert_allclose(found.mean, -found.p_feasible)
+    found = slice_grid(Space([Integer("n", 1, 4)]), np.array([0.5]), "n", "")
+    assert (found.x_values, found.y_values) == ((1, 2, 3, 4), ("",))
+    np.testing.assert_allclose(found.X, [[0.125], [0.375], [0.625], [0.875]])
 
 
 def test_a_map_is_blank_where_a_known_constraint_forbids_designs() -> None:
     space = Space([Real("a", 0, 4), Integer("b", 0, 4)], [LinearConstraint({"a": 1, "b": 1}, 4)])
-    found = feasibility_map(space, np.zeros(2), "a", "b", everywhere, None)
-    for b, row in zip(found.y_values, found.p_feasible, strict=True):
+    found = slice_grid(space, np.zeros(2), "a", "b")
+    for b, row in zip(found.y_values, found.allowed.reshape(5, -1), strict=True):
         allowed = [space.is_allowed({"a": a, "b": b}) for a in found.x_values]
-        np.testing.assert_array_equal(~np.isnan(row), allowed)
+        np.testing.assert_array_equal(row, allowed)
+
+
+MIXTURE = Space(
+    [*(Real(name, 0, 100) for name in "abcd"), Real("t", 20, 90)],
+    [LinearConstraint(dict.fromkeys("abcd", 1), equals=100)],
+)
+
+
+@pytest.mark.parametrize(("x", "y"), [("a", "b"), ("a", "t"), ("t", "a"), ("a", "")])
+def test_a_map_follows_the_mixture(x: str, y: str) -> None:
+    """The others keep their proportions, and only what exceeds the total is blank."""
+    anchor = MIXTURE.encode([{"a": 10, "b": 30, "c": 40, "d": 20, "t": 50}])[0]
+    found = slice_grid(MIXTURE, anchor, x, y)
+    values = 100 * found.X[:, :4]
+    np.testing.assert_allclose(values[found.allowed].sum(axis=1), 100)
+    shown = values[:, [i for i, name in enumerate("abcd") if name in (x, y)]].sum(axis=1)
+    np.testing.assert_array_equal(found.allowed, shown <= 100 + 1e-6)
+    assert set(found.rest) == set("abcd") - {x, y}
+    room = found.allowed & (found.rest["d"] > 1e-6)
+    np.testing.assert_allclose(found.rest["c"][room] / found.rest["d"][room], 2)
+
+
+def test_two_ingredients_are_one_parameter() -> None:
+    space = Space(
+        [Real("a", 0, 1), Real("b", 0, 1), Real("t", 0, 1)],
+        [LinearConstraint({"a": 1, "b": 1}, equals=1)],
+    )
+    assert mapped_pairs(space, ["a", "b", "t"]) == [("a", "t")]
+    assert mapped_pairs(space, ["a", "b"]) == [("a", "")]
+    assert mapped_pairs(MIXTURE, ["a", "b", "t"]) == [("a", "b"), ("a", "t"), ("b", "t")]
 
 
 def test_constraints_are_those_of_the_space() -> None:
@@ -450,6 +512,25 @@ def test_every_pair_has_a_map_that_knows_the_edge(finished: Insight) -> None:
     assert maps.anchor_name == f"the best design, run {best.number}"
 
 
+def test_maps_have_every_output_with_its_uncertainty(finished: Insight) -> None:
+    (name,) = finished.description.outputs.names
+    for each in finished.maps.maps:
+        layer = each.layers[name]
+        assert layer.mean.shape == layer.std.shape == each.p_feasible.shape
+        assert layer.std.min() >= 0 and layer.p_kept is None
+        assert each.p_better is not None
+        assert (each.p_better <= each.p_feasible + 1e-12).all()
+
+
+def test_maps_go_through_any_run(finished: Insight) -> None:
+    run = finished.runs[3]
+    maps = finished.maps_through(run.number)
+    assert maps.anchor_name == f"run {run.number}"
+    assert [near[3] for near in maps.nearness] == [1.0] * 3
+    with pytest.raises(NotFound, match="there is no run 999"):
+        finished.maps_through(999)
+
+
 def test_nearness_is_one_in_the_slice(finished: Insight) -> None:
     best = finished.status.best
     for near in finished.maps.nearness:
@@ -634,7 +715,7 @@ def test_nothing_has_worked(tmp_path: Path) -> None:
     found = analyze_campaign(campaign_of(tmp_path, table(12, always("melted"))))
     assert found.suggestions[0].kind == "first"
     assert found.maps.anchor_name == "the next suggestion"
-    assert found.maps.maps[0].mean is None
+    assert found.maps.maps[0].layers == {}
     assert found.failure_importances.parameters == found.value_importances.parameters == ()
 
 

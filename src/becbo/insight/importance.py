@@ -10,22 +10,28 @@ constraints, designs that are likely to work), and then parameters depend on eac
 first-order index also credits a parameter with the effect of others that move along with it, so it
 can exceed the total index, and is above zero for a parameter without any effect. Here both shares
 describe the same changes, hence main <= total in every region.
+
+An ingredient of a mixture cannot change alone. The walk then exchanges amounts between two
+ingredients, and the mean square of an exchange is divided among them: the shares of two add up to
+it as well as possible for all pairs. An ingredient that only makes room for others gets nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from becbo.arrays import Array, Mask
+from becbo.mixtures import Total
 from becbo.space import Space
 
 Function = Callable[[Array], Array]  # (n, dim) -> (n,)
 RegionPredicate = Callable[[Array], Mask]  # (n, dim) -> (n,)
-_Move = tuple[Array, Array, Array]  # a parameter before and after, (n, width); the change, (n,)
+_Seen = tuple[Array, Array, Array]  # designs before and after a move, (n, dim); the change, (n,)
 
 _MOVES = 2400  # walkers times parameters
 _FEWEST, _MOST = 100, 800  # walkers
@@ -62,34 +68,111 @@ def importances(
     Returns:
         One `Importance` per parameter, and the standard deviation of the function.
     """
-    n_walkers = min(max(_MOVES // len(space.parameters), _FEWEST), _MOST)
+    moves = _moves(space)
+    n_walkers = min(max(_MOVES // len(moves), _FEWEST), _MOST)
     X = starts[rng.integers(len(starts), size=n_walkers)]
     y = function(X)
     visited: list[Array] = []  # values
-    moves: list[list[_Move]] = [[] for _ in space.parameters]
+    seen: list[list[_Seen]] = [[] for _ in moves]
     for sweep in range(_SWEEPS):
-        for moved, cols in zip(moves, space.columns, strict=True):
+        for move, changes in zip(moves, seen, strict=True):
             before, value = X, y
-            X = _redrawn(X, space, cols, inside, rng)
+            X = _moved(X, space, move, inside, rng)
             y = function(X)
             if sweep >= _BURN_IN:
-                moved.append((before[:, cols], X[:, cols], y - value))
+                changes.append((before, X, y - value))
                 visited.append(y)
     variance = float(np.var(visited))
-    found = [
-        _importance(parameter.name, moved, variance)
-        for parameter, moved in zip(space.parameters, moves, strict=True)
+    joined = [
+        (np.concatenate(a), np.concatenate(b), np.concatenate(change))
+        for a, b, change in (zip(*changes, strict=True) for changes in seen)
     ]
+    squares = [float(np.mean(change**2)) / 2 for _, _, change in joined]
+    found = []
+    for parameter, cols in zip(space.parameters, space.columns, strict=True):
+        mine = [i for i, move in enumerate(moves) if parameter.name in move.names]
+        total = min(_share(parameter.name, moves, squares) / (variance or 1.0), 1.0)
+        before, after, change = (
+            np.concatenate([joined[i][part] for i in mine]) for part in range(3)
+        )
+        main = _main_share(before[:, cols], after[:, cols], change) if change.any() else 0.0
+        found.append(Importance(parameter.name, total, total * main))
     return found, variance**0.5
 
 
-def _importance(name: str, moves: Sequence[_Move], variance: float) -> Importance:
-    before, after, change = (np.concatenate(part) for part in zip(*moves, strict=True))
-    left = float(np.mean(change**2)) / 2
-    if 0.0 in (left, variance):
-        return Importance(name, 0.0, 0.0)
-    total = min(left / variance, 1.0)
-    return Importance(name, total, total * _main_share(before, after, change))
+@dataclass(frozen=True)
+class _Move:
+    """One parameter to draw anew, or two ingredients that exchange."""
+
+    names: tuple[str, ...]
+    cols: slice
+    total: Total | None = None
+
+
+def _moves(space: Space) -> list[_Move]:
+    mixtures = space.mixtures
+    found = [
+        _Move((name,), cols)
+        for name, cols in zip(space.names, space.columns, strict=True)
+        if mixtures is None or mixtures.total_of(name) is None
+    ]
+    for total in () if mixtures is None else mixtures.totals:
+        for pair in combinations([p.name for p in total.members], 2):
+            found.append(_Move(pair, slice(0, 0), total))
+    return found
+
+
+def _share(name: str, moves: Sequence[_Move], squares: Sequence[float]) -> float:
+    """The mean square of what a parameter does, half of it as for independent draws."""
+    pairs = [(m.names, square) for m, square in zip(moves, squares, strict=True) if m.total]
+    alone = [square for m, square in zip(moves, squares, strict=True) if m.names == (name,)]
+    if alone:
+        return alone[0]
+    mine = [square for names, square in pairs if name in names]
+    if len(mine) < 2:  # two ingredients are one decision, and both stand for it
+        return sum(mine)
+    from scipy.optimize import nnls  # late, as in surrogates/hyper.py
+
+    members = sorted({member for names, _ in pairs for member in names})
+    A = np.array([[float(member in names) for member in members] for names, _ in pairs])
+    shares, _ = nnls(A, np.array([square for _, square in pairs]))
+    return float(shares[members.index(name)])
+
+
+def _moved(
+    X: Array, space: Space, move: _Move, inside: RegionPredicate, rng: np.random.Generator
+) -> Array:  # (n, dim)
+    if move.total is None:
+        return _redrawn(X, space, move.cols, inside, rng)
+    return _exchanged(X, move.total, move.names, inside, rng)
+
+
+def _exchanged(
+    X: Array,
+    total: Total,
+    names: Sequence[str],
+    inside: RegionPredicate,
+    rng: np.random.Generator,
+) -> Array:  # (n, dim)
+    """X with one ingredient drawn anew and another one that makes up for it."""
+    i, j = ([p.name for p in total.members].index(name) for name in names)
+    ratio = total.coefficients[i] / total.coefficients[j]
+    X = X.copy()
+    todo = np.arange(len(X))
+    for _ in range(_TRIES):
+        Z = total.values(X[todo])
+        whole = Z[:, j] + ratio * Z[:, i]
+        ends = np.sort([(whole - total.high[j]) / ratio, (whole - total.low[j]) / ratio], axis=0)
+        low, high = np.maximum(ends[0], total.low[i]), np.minimum(ends[1], total.high[i])
+        Z[:, i] = rng.uniform(low, np.maximum(high, low))
+        Z[:, j] = whole - ratio * Z[:, i]
+        fresh = total.into(X[todo], Z)
+        kept = inside(fresh)
+        X[todo[kept]] = fresh[kept]
+        todo = todo[~kept]
+        if not len(todo):
+            break
+    return X
 
 
 def _redrawn(

@@ -6,21 +6,22 @@ them. Nothing here draws.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from becbo.arrays import Array
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import Description
+from becbo.campaign.errors import NotFound
 from becbo.campaign.proposals import next_suggestion, plan_of
 from becbo.campaign.runs import Run, read_runs
 from becbo.campaign.status import Status, status_of
 from becbo.insight.calibration import Calibration, calibration
 from becbo.insight.importance import Function, Importance, RegionPredicate, importances
-from becbo.insight.maps import FeasibilityMap, allowed, feasibility_map, parameter_distances
+from becbo.insight.maps import DesignMap, allowed, design_map, mapped_pairs, parameter_distances
 from becbo.insight.suggestions import Suggestion, explain_suggestion, suggestion_context
 from becbo.insight.views import ModelView, model_view
 from becbo.optimizer import Optimizer
@@ -56,13 +57,13 @@ class Maps:
     """Slices through one design.
 
     Attributes:
-        maps: One for each pair of the most important parameters.
+        maps: One for each pair of the most important parameters; in a mixture along it.
         anchor_name: Which design all maps go through.
         nearness: For each map, how near each run is to the slice, from 0 to 1.
         note: Why there are no maps, or which parameters were left out.
     """
 
-    maps: tuple[FeasibilityMap, ...]
+    maps: tuple[DesignMap, ...]
     anchor_name: str
     nearness: tuple[tuple[float, ...], ...]
     note: str
@@ -78,9 +79,10 @@ class Insight:
         runs: All runs.
         suggestions: The pending runs, or the design that would be suggested next.
         failure_importances: Which parameters decide whether a design works.
-        value_importances: Which parameters decide the value of designs that work.
-        maps: Where designs work.
+        output_importances: Which parameters decide each objective and each limit, by name.
+        maps: What the models say over pairs of parameters, through the best design.
         calibration: Whether the stated probabilities came true.
+        models: The models, for further questions; None while there are no results.
     """
 
     description: Description
@@ -88,9 +90,33 @@ class Insight:
     runs: tuple[Run, ...]
     suggestions: tuple[Suggestion, ...]
     failure_importances: Importances
-    value_importances: Importances
+    output_importances: Mapping[str, Importances]
     maps: Maps
     calibration: Calibration
+    models: ModelView | None
+
+    @property
+    def value_importances(self) -> Importances:
+        """Which parameters decide the first objective of designs that work."""
+        return self.output_importances[self.description.outputs.objectives[0].name]
+
+    def maps_through(self, number: int) -> Maps:
+        """The same maps through the design of any run.
+
+        Args:
+            number: The number of the run.
+
+        Returns:
+            The maps.
+
+        Raises:
+            NotFound: There is no run with this number.
+        """
+        for run in self.runs:
+            if run.number == number:
+                with one_thread():
+                    return _maps(self, run.params, f"run {number}")
+        raise NotFound(f"there is no run {number!r} in {self.description.name}")
 
     @property
     def n_failed(self) -> int:
@@ -138,18 +164,24 @@ def analyze_study(description: Description, study: StudyData) -> Insight:
         models = model_view(optimizer)
         suggestions = _suggestions(description, study, status, runs, optimizer, rng)
         failure = _failure_importances(description, runs, models, rng)
-        value = _value_importances(description, runs, models, rng)
-        maps = _maps(description, status, runs, suggestions, models, failure, value)
-    return Insight(
+        outputs = description.outputs
+        wanted = [o.name for o in outputs.objectives] + [limit.name for limit in outputs.limits]
+        drivers = {
+            name: _output_importances(description, name, runs, models, rng) for name in wanted
+        }
+    found = Insight(
         description,
         status,
         runs,
         suggestions,
         failure,
-        value,
-        maps,
+        drivers,
+        Maps((), "", (), ""),
         calibration_of(runs),
+        models,
     )
+    with one_thread():
+        return replace(found, maps=_best_maps(found))
 
 
 def calibration_of(runs: Sequence[Run]) -> Calibration:
@@ -217,27 +249,27 @@ def _failure_importances(
     )
 
 
-def _value_importances(
+def _output_importances(
     description: Description,
+    name: str,
     runs: Sequence[Run],
     models: ModelView | None,
     rng: np.random.Generator,
 ) -> Importances:
-    """For the expected value, over the designs that are more likely to work than not.
+    """For the expected value of an output, over the designs that are more likely to work than not.
 
     Elsewhere there is no value, and the model has no data to predict one from.
     """
-    name = description.outputs.objectives[0].name
     measured = [run.values.get(name) for run in runs if run.outcome is Outcome.OK]
     values = [value for value in measured if value is not None]
     if models is None or len(values) < _ENOUGH_VALUES:
         return Importances((), f"Not enough yet: this needs {_ENOUGH_VALUES} values.")
-    space, p_feasible = description.space, models.p_feasible
+    space, view = description.space, models
     return _importances(
         description,
         runs,
-        models.mean,
-        lambda X: allowed(space, X) & (p_feasible(X) >= 0.5),
+        lambda X: view.predict(name, X)[0],
+        lambda X: allowed(space, X) & (view.p_feasible(X) >= 0.5),
         _CLEAR_VALUE * float(np.std(values)),
         len(values),
         rng,
@@ -257,6 +289,8 @@ def _importances(
     if len(space.names) == 1:
         return Importances((), "There is only one parameter.")
     starts = space.encode([run.params for run in _done(runs)])
+    if space.mixtures is not None:
+        starts = space.mixtures.project(starts)
     starts = starts[inside(starts)]
     if not len(starts):
         return Importances((), "The models see no region in which designs are likely to work.")
@@ -268,34 +302,33 @@ def _importances(
     return Importances(tuple(sorted(found, key=lambda each: -each.total)), note)
 
 
-def _maps(
-    description: Description,
-    status: Status,
-    runs: Sequence[Run],
-    suggestions: Sequence[Suggestion],
-    models: ModelView | None,
-    failure: Importances,
-    value: Importances,
-) -> Maps:
-    """A map for each pair of the most important parameters."""
-    space = description.space
+def _best_maps(found: Insight) -> Maps:
+    """Maps through the best design, or through what comes next to it."""
+    status = found.status
     if status.best is not None:
-        anchor, name = status.best.params, f"the best design, run {status.best.number}"
-    elif status.front:
-        anchor, name = status.front[0].params, f"run {status.front[0].number} of the front"
-    else:
-        anchor, name = suggestions[0].params, "the next suggestion"
-    if models is None or status.n_done < _ENOUGH_FOR_MAPS:
+        return _maps(found, status.best.params, f"the best design, run {status.best.number}")
+    if status.front:
+        return _maps(found, status.front[0].params, f"run {status.front[0].number} of the front")
+    return _maps(found, found.suggestions[0].params, "the next suggestion")
+
+
+def _maps(found: Insight, anchor: Mapping[str, Any], name: str) -> Maps:
+    """A map for each pair of the most important parameters."""
+    space, models = found.description.space, found.models
+    if models is None or found.status.n_done < _ENOUGH_FOR_MAPS:
         note = f"Not enough yet: maps need {_ENOUGH_FOR_MAPS} experiments."
         return Maps((), name, (), note)
-    names, note = _mapped(space.names, failure, value)
-    pairs = list(combinations(names, 2)) or [(names[0], "")]
+    names, note = _mapped(space.names, found.failure_importances, found.value_importances)
+    pairs = mapped_pairs(space, names)
     point = space.encode([anchor])[0]
-    expected = models.mean if models.has_values else None
-    found = [feasibility_map(space, point, x, y, models.p_feasible, expected) for x, y in pairs]
-    gaps = parameter_distances(space, space.encode([run.params for run in runs]), point[None])[:, 0]
-    near = [_nearness(gaps, [space.names.index(n) for n in pair if n]) for pair in pairs]
-    return Maps(tuple(found), name, tuple(near), note)
+    maps = [design_map(space, point, x, y, models, found.status.front) for x, y in pairs]
+    X = space.encode([run.params for run in found.runs])
+    gaps = parameter_distances(space, X, point[None])[:, 0]
+    near = [
+        _nearness(gaps, [space.names.index(n) for n in (each.x, each.y, *each.rest) if n])
+        for each in maps
+    ]
+    return Maps(tuple(maps), name, tuple(near), note)
 
 
 def _mapped(

@@ -1,30 +1,62 @@
-"""The probability of feasibility over two parameters, all others fixed at one design."""
+"""Maps: everything the models say over two parameters, all others fixed at one design.
+
+An ingredient of a mixture cannot change alone: those that are not shown make up for it, in the
+proportions of the design that the map goes through.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from becbo.arrays import Array, Mask
+from becbo.campaign.runs import Run
+from becbo.insight.chances import chances_to_improve
+from becbo.insight.views import ModelView
+from becbo.mixtures import Total
 from becbo.space import Categorical, LinearConstraint, Parameter, Space
 
 _POINTS = 41  # along the axis of a parameter with many settings
 
 
 @dataclass(frozen=True, eq=False)
-class FeasibilityMap:
+class Layer:
+    """One output over a map. All arrays are (ny, nx), NaN where a known constraint forbids designs.
+
+    Attributes:
+        mean: The expected value.
+        std: Its standard deviation.
+        p_kept: The probability that it keeps its limit; None if it has none.
+    """
+
+    mean: Array
+    std: Array
+    p_kept: Array | None
+
+
+@dataclass(frozen=True, eq=False)
+class DesignMap:
     """A slice through the space; with a single parameter, `y` is empty and there is one row.
+
+    All arrays are (ny, nx), NaN where a known constraint forbids designs.
 
     Attributes:
         x: The first parameter.
         y: The second parameter.
         x_values: Its settings as the user sees them, (nx,).
         y_values: Its settings, (ny,).
-        p_feasible: (ny, nx); NaN where a known constraint excludes the design.
-        mean: The predicted value, (ny, nx); None while nothing has worked.
+        p_feasible: The combination of all failures and limits: the probability that a design works
+            and keeps every limit.
+        p_better: The probability that it also beats the best, or improves the front; None with
+            more than three objectives.
+        layers: Every output that was measured, by name.
+        rest: The ingredients that make up for x and y, by name.
+        ternary: The three ingredients of a mixture that x and y belong to, in the order x, y and
+            the third; None if it is not one of three.
     """
 
     x: str
@@ -32,17 +64,15 @@ class FeasibilityMap:
     x_values: tuple[Any, ...]
     y_values: tuple[Any, ...]
     p_feasible: Array
-    mean: Array | None
+    p_better: Array | None
+    layers: Mapping[str, Layer]
+    rest: Mapping[str, Array]
+    ternary: tuple[str, str, str] | None
 
 
-def feasibility_map(
-    space: Space,
-    anchor: Array,
-    x: str,
-    y: str,
-    p_feasible: Callable[[Array], Array],
-    mean: Callable[[Array], Array] | None,
-) -> FeasibilityMap:
+def design_map(
+    space: Space, anchor: Array, x: str, y: str, view: ModelView, front: Sequence[Run]
+) -> DesignMap:
     """The map over two parameters through one design.
 
     Args:
@@ -50,34 +80,106 @@ def feasibility_map(
         anchor: The design that fixes all other parameters, (dim,).
         x: The first parameter.
         y: The second parameter, or "" if there is only one.
-        p_feasible: The probability that designs work, (n, dim) -> (n,).
-        mean: The predicted value of designs, (n, dim) -> (n,), if there is one.
+        view: The models.
+        front: The acceptable runs that no other beats.
 
     Returns:
         The map.
     """
+    grid = slice_grid(space, anchor, x, y)
+    X, ny, nx = grid.X, len(grid.y_values), len(grid.x_values)
+    estimates = {name: view.predict(name, X) for name in view.names}
+    p_feasible = view.p_feasible(X)
+    p_better = chances_to_improve(p_feasible, estimates, view.models.outputs, front)
+
+    def shaped(values: Array) -> Array:  # (ny * nx,) -> (ny, nx)
+        return np.where(grid.allowed, values, np.nan).reshape(ny, nx)
+
+    layers = {}
+    for name, (mean, std) in estimates.items():
+        kept = view.p_kept(name, X)
+        layers[name] = Layer(shaped(mean), shaped(std), None if kept is None else shaped(kept))
+    return DesignMap(
+        x,
+        y,
+        grid.x_values,
+        grid.y_values,
+        shaped(p_feasible),
+        None if p_better is None else shaped(p_better),
+        layers,
+        {name: shaped(values) for name, values in grid.rest.items()},
+        ternary_of(space, x, y),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class SliceGrid:
+    """The designs of a map, row by row.
+
+    Attributes:
+        x_values: The settings of x, (nx,).
+        y_values: The settings of y, (ny,).
+        X: The designs, (ny * nx, dim).
+        allowed: Whether the known constraints hold, (ny * nx,).
+        rest: The ingredients that make up for x and y, (ny * nx,) each.
+    """
+
+    x_values: tuple[Any, ...]
+    y_values: tuple[Any, ...]
+    X: Array
+    allowed: Mask
+    rest: Mapping[str, Array]
+
+
+def slice_grid(space: Space, anchor: Array, x: str, y: str) -> SliceGrid:
+    """The designs of the map over x and y through the design `anchor` (dim,)."""
     pairs = zip(space.parameters, space.columns, strict=True)
     named = {parameter.name: (parameter, cols) for parameter, cols in pairs}
     across, x_cols = named[x]
     U = settings_grid(across)
     V, y_values = np.empty((1, 0)), ("",)
     X = np.tile(anchor, (len(U), 1))
+    shown = [x_cols.start]
     if y:
         up, y_cols = named[y]
         V = settings_grid(up)
         y_values = _decoded(up, V)
         X = np.tile(anchor, (len(V) * len(U), 1))
         X[:, y_cols] = np.repeat(V, len(U), axis=0)
+        shown.append(y_cols.start)
     X[:, x_cols] = np.tile(U, (len(V), 1))
-    shape = len(V), len(U)
-    return FeasibilityMap(
-        x,
-        y,
-        _decoded(across, U),
-        y_values,
-        np.where(allowed(space, X), p_feasible(X), np.nan).reshape(shape),
-        None if mean is None else mean(X).reshape(shape),
-    )
+    rest: dict[str, Array] = {}
+    if space.mixtures is not None:
+        X = space.mixtures.follow(X, shown)
+        for total in space.mixtures.totals:
+            if set(shown) & set(total.columns):
+                columns = zip(total.members, total.columns, total.values(X).T, strict=True)
+                rest |= {p.name: values for p, column, values in columns if column not in shown}
+    return SliceGrid(_decoded(across, U), y_values, X, allowed(space, X), rest)
+
+
+def mapped_pairs(space: Space, names: Sequence[str]) -> list[tuple[str, str]]:
+    """The pairs of parameters that have a map; a single one is paired with "".
+
+    Two ingredients that make up a mixture alone are one parameter: one of them is left out.
+    """
+    kept: list[str] = []
+    for name in names:
+        total = None if space.mixtures is None else space.mixtures.total_of(name)
+        twins = [p.name for p in total.members] if total and len(total.members) == 2 else []
+        if not set(twins) & set(kept):
+            kept.append(name)
+    return list(combinations(kept, 2)) or [(kept[0], "")]
+
+
+def ternary_of(space: Space, x: str, y: str) -> tuple[str, str, str] | None:
+    """x, y and the third ingredient, if they are a mixture of three that count alike."""
+    total: Total | None = None if space.mixtures is None else space.mixtures.total_of(x)
+    if total is None or len(total.members) != 3 or len(set(total.coefficients)) > 1:
+        return None
+    names = [p.name for p in total.members]
+    others = [name for name in names if name not in (x, y)]
+    return (x, y, others[0]) if y in names else None
 
 
 def settings_grid(parameter: Parameter) -> Array:  # (k, width)
@@ -90,12 +192,16 @@ def settings_grid(parameter: Parameter) -> Array:  # (k, width)
 
 
 def allowed(space: Space, X: Array) -> Mask:  # (n, dim) -> (n,)
-    """Whether the known constraints hold; faster than `Space.allowed` if all are linear."""
+    """Whether the known constraints hold; faster than `Space.allowed` if all are linear.
+
+    Unlike there, ingredients have to add up as they are.
+    """
+    adds_up = np.ones(len(X), dtype=bool) if space.mixtures is None else space.mixtures.holds(X)
     if not all(isinstance(constraint, LinearConstraint) for constraint in space.constraints):
-        return space.allowed(X)
+        return adds_up & space.allowed(X)
     A, b = space.polytope()
     slack = 1e-9 * (np.abs(A).sum(axis=1) + np.abs(b))  # rounding
-    return np.asarray(np.all(X @ A.T <= b + slack, axis=1))
+    return np.asarray(adds_up & np.all(X @ A.T <= b + slack, axis=1))
 
 
 def parameter_distances(space: Space, X: Array, Z: Array) -> Array:  # -> (n, m, n_parameters)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtr
 
 from becbo.arrays import Array
 from becbo.models.base import Models
+from becbo.models.values import threshold
 from becbo.optimizer import Optimizer
-from becbo.outputs import Objective
+from becbo.outputs import Limit, Output
 
 
 @dataclass(frozen=True)
@@ -17,24 +19,44 @@ class ModelView:
     """What the models predict at points of the unit cube."""
 
     models: Models
-    objective: Objective
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The outputs that have been measured, so that they can be predicted."""
+        return tuple(self.models.predictors)
 
     @property
     def has_values(self) -> bool:
-        """Whether any experiment has worked, so that values can be predicted."""
-        return self.objective.name in self.models.predictors
+        """Whether values of the first objective can be predicted."""
+        return self.models.outputs.objectives[0].name in self.models.predictors
 
     def p_feasible(self, X: Array) -> Array:  # (n, dim) -> (n,)
-        """The probability that each design works."""
+        """The probability that each design works and keeps every limit."""
         return self.models.chance(X)
 
+    def predict(self, name: str, X: Array) -> tuple[Array, Array]:  # (n, dim) -> (n,), (n,)
+        """The expected value of an output and its standard deviation, for each design."""
+        oriented, std = self.models.predictors[name].predict(X)
+        output = self._output(name)
+        return np.array([output.restore(value) for value in oriented.tolist()]), std
+
     def mean(self, X: Array) -> Array:  # (n, dim) -> (n,)
-        """The expected value of each design."""
-        oriented, _ = self.models.predictors[self.objective.name].predict(X)
-        return np.array([self.objective.restore(value) for value in oriented.tolist()])
+        """The expected value of the first objective of each design."""
+        return self.predict(self.models.outputs.objectives[0].name, X)[0]
+
+    def p_kept(self, name: str, X: Array) -> Array | None:  # (n, dim) -> (n,)
+        """The probability that an output keeps its limit; None if it has none."""
+        limit = self._output(name)
+        if not isinstance(limit, Limit):
+            return None
+        score, _ = threshold(limit, self.models.predictors[name]).score(X)
+        return np.asarray(ndtr(score))
+
+    def _output(self, name: str) -> Output:
+        return next(output for output in self.models.outputs if output.name == name)
 
 
 def model_view(optimizer: Optimizer) -> ModelView | None:
     """The fitted models of an optimizer; None while it has no results."""
     models = optimizer.models()
-    return None if models is None else ModelView(models, optimizer.outputs.objectives[0])
+    return None if models is None else ModelView(models)

@@ -62,6 +62,7 @@ def _maps(found: Insight) -> Iterable[ReportFigure]:
     objective = found.description.outputs.objectives[0]
     for slice_, nearness in zip(found.maps.maps, found.maps.nearness, strict=True):
         x, y = described[slice_.x], described.get(slice_.y)
+        layer = slice_.layers.get(objective.name)
         figure = interactive.map_figure(
             _axis(x, slice_.x_values),
             interactive.Axis("", [0.0], is_continuous=False, names=[""])
@@ -69,7 +70,7 @@ def _maps(found: Insight) -> Iterable[ReportFigure]:
             else _axis(y, slice_.y_values),
             slice_.p_feasible,
             list(_marks(found, x, y, nearness)),
-            expected=slice_.mean,
+            expected=None if layer is None else layer.mean,
             value_label=found.description.headings[objective.name],
         )
         over = x.name if y is None else f"{x.name} and {y.name}"
