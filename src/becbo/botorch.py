@@ -48,11 +48,25 @@ class Feasibility:
         self._dim = optimizer.space.dim
 
     def score(self, X: Tensor) -> Tensor:  # (..., d) -> (...)
-        """The probit of the chance to be feasible: 0 at 50 %, about 1.28 at 90 %."""
+        """The probit of the chance to be feasible: 0 at 50 %, about 1.28 at 90 %.
+
+        Args:
+            X: points (..., d) of the unit cube.
+
+        Returns:
+            The scores (...).
+        """
         return _Score.apply(X, self.model)
 
     def log_probability(self, X: Tensor) -> Tensor:  # (..., d) -> (...)
-        """The logarithm of the chance to be feasible; add it to the logarithm of an acquisition."""
+        """The logarithm of the chance to be feasible; add it to the logarithm of an acquisition.
+
+        Args:
+            X: points (..., d) of the unit cube.
+
+        Returns:
+            The logarithms (...).
+        """
         return torch.special.log_ndtr(self.score(X))
 
     def band(self, probability: float = 0.5) -> Callable[[Tensor], Tensor]:

@@ -6,11 +6,25 @@ from collections.abc import Mapping
 
 
 class BecboError(Exception):
-    """Base of every error this package raises on purpose."""
+    """Base of every error this package raises on purpose.
+
+    Example:
+        >>> try:
+        ...     Optimizer(space, method="no-such-method")
+        ... except BecboError as error:
+        ...     print(type(error).__name__)
+        InvalidInput
+    """
 
 
 class InvalidInput(BecboError, ValueError):
-    """A value, name or setting that cannot be used; the message says which and what to do."""
+    """A value, name or setting that cannot be used; the message says which and what to do.
+
+    Example:
+        >>> optimizer.tell(99, 3.2)
+        Traceback (most recent call last):
+        becbo.errors.InvalidInput: trial 99 is unknown: there are 3 trials, from 0
+    """
 
 
 class Infeasible(BecboError):
@@ -23,6 +37,10 @@ class Infeasible(BecboError):
 
     Raises:
         InvalidInput: if the reason or `measured` is anything else.
+
+    Example:
+        >>> def run(params):
+        ...     raise Infeasible("gel", measured={"viscosity": 340})
     """
 
     def __init__(

@@ -20,6 +20,9 @@ class Failures:
 
     Raises:
         InvalidInput: if a value cannot be used.
+
+    Example:
+        >>> optimizer = Optimizer(space, failures=Failures(chance=0.1))
     """
 
     chance: float = 0.0

@@ -32,6 +32,10 @@ def trials_to_frame(trials: Iterable[Trial], space: Space, outputs: Outputs) -> 
     Raises:
         MissingExtra: if pandas is not installed.
         InvalidInput: if a parameter and an output have the same name.
+
+    Example:
+        >>> frame = trials_to_frame(optimizer.trials, optimizer.space, optimizer.outputs)
+        >>> failed = frame[frame["outcome"] == "failed"]
     """
     with needed_extras():
         import pandas
@@ -67,6 +71,10 @@ def trials_from_frame(frame: DataFrame, space: Space, outputs: Outputs) -> list[
 
     Raises:
         InvalidInput: if a column is missing or a cell cannot be used; the message names the row.
+
+    Example:
+        >>> frame = pandas.DataFrame({"x": [0.2, 0.9], "value": [3.2, None]})
+        >>> trials = trials_from_frame(frame, optimizer.space, optimizer.outputs)
     """
     needed = [*space.names, *(objective.name for objective in outputs.objectives)]
     missing = [name for name in needed if name not in frame.columns]

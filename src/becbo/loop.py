@@ -35,6 +35,10 @@ class MinimizeResult:
         trials: all experiments.
         interrupted: whether Ctrl-C ended the run.
         message: why it ended.
+
+    Example:
+        >>> result = minimize(run, space, budget=12, seed=0)
+        >>> result.best.params, result.best.value, result.n_failed
     """
 
     outputs: Outputs
@@ -105,6 +109,10 @@ def minimize(
 
     Raises:
         InvalidInput: if an argument, or what the function returned, cannot be used.
+
+    Example:
+        >>> result = minimize(lambda p: None if p["x"] > 0.7 else -p["x"], space, budget=12, seed=0)
+        >>> print(result.best.params, result.n_failed)
     """
     budget = whole_number("budget", budget)
     _check_calls(fun, catch, callbacks)

@@ -238,6 +238,12 @@ METHODS: dict[str, Method] = {
         ),
     )
 }
+"""The presets by name, for `Settings.method`.
+
+Example:
+    >>> print(METHODS["edge"].summary)
+    >>> optimizer = Optimizer(space, method="be-cbo")
+"""
 
 
 def build(

@@ -165,6 +165,15 @@ class Optimizer:
         """The next experiment, or the next q as a list.
 
         Earlier proposals without an answer count as pending: new ones keep away from them.
+
+        Args:
+            q: how many; None for one trial instead of a list.
+
+        Returns:
+            The trials, which are pending from now on.
+
+        Raises:
+            InvalidInput: if `q` is not a whole number of at least 1.
         """
         if q is None:
             return self.ask(1)[0]

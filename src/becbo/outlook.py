@@ -41,10 +41,20 @@ _N_DRAWS = 64  # of several objectives
 
 
 class Advice(enum.Enum):
-    """What to do next."""
+    """What to do next.
+
+    Attributes:
+        GO_ON: more experiments are worth their price.
+        CONFIRM: repeat the best design; it was measured only once.
+        STOP: no gain worth the price is likely.
+
+    Example:
+        >>> if optimizer.outlook.advice() is Advice.STOP:
+        ...     print(optimizer.best)
+    """
 
     GO_ON = "go on"
-    CONFIRM = "confirm"  # repeat the best design
+    CONFIRM = "confirm"
     STOP = "stop"
 
 
@@ -58,6 +68,11 @@ class Forecast:
         interval: where the best will lie in four of five cases; None likewise.
         p_better: the chance to beat the best by more than the margin; while nothing is
             acceptable, the chance that something will be.
+
+    Example:
+        >>> forecast = optimizer.outlook.after(10)
+        >>> forecast.n_experiments, forecast.p_better < 1
+        (10, True)
     """
 
     n_experiments: int
@@ -106,6 +121,12 @@ class Stop:
     def of(cls, spec: Any) -> Stop:
         """Reads what a user asks for: True or "advised", a margin as a number or text, or a rule.
 
+        Args:
+            spec: what the user gave.
+
+        Returns:
+            The rule.
+
         Raises:
             InvalidInput: if it is none of these.
         """
@@ -141,6 +162,10 @@ class Outlook:
         odds: of an improvement by the next experiment.
         gain: a typical gain of the next experiment, if there is one.
         sign: 1 if `best` grows with every gain, -1 if it falls.
+
+    Example:
+        >>> outlook = optimizer.outlook
+        >>> print(outlook.sentence(), outlook.after(10).expected)
     """
 
     measure: str
@@ -157,6 +182,13 @@ class Outlook:
         """The chance that the next k experiments beat the best by more than a margin.
 
         While nothing is acceptable: the chance that something will be.
+
+        Args:
+            k: how many experiments.
+            margin: a gain, in the units of `best`.
+
+        Returns:
+            The chance.
         """
         p = self._p_any(k)
         if self.best is None or margin <= 0:
@@ -166,7 +198,15 @@ class Outlook:
         return p * float(ndtr((self._log_gain(k) - math.log(margin)) / _LOG_STD))
 
     def after(self, k: int, margin: float = 0.0) -> Forecast:
-        """What the next k experiments may bring."""
+        """What the next k experiments may bring.
+
+        Args:
+            k: how many experiments.
+            margin: the gain that counts for `Forecast.p_better`.
+
+        Returns:
+            The forecast.
+        """
         k = whole_number("outlook: the number of experiments", k)
         if self.best is None:
             return Forecast(k, None, None, self.chance(k))
@@ -180,11 +220,25 @@ class Outlook:
         return self.n_failed / self.n_done if self.n_done else 0.0
 
     def margin(self, rule: Stop) -> float:
-        """The gain that a rule asks for."""
+        """The gain that a rule asks for.
+
+        Args:
+            rule: when it is not worth to go on.
+
+        Returns:
+            The gain, in the units of `best`.
+        """
         return _SMALL * self.spread if rule.margin is None else float(rule.margin)
 
     def advice(self, rule: Stop = _USUAL) -> Advice:
-        """Whether to go on, by a rule."""
+        """Whether to go on, by a rule.
+
+        Args:
+            rule: when it is not worth to go on.
+
+        Returns:
+            The advice.
+        """
         if self.n_done < rule.at_least:
             return Advice.GO_ON
         if self.chance(rule.within, self.margin(rule)) >= rule.chance:
@@ -192,7 +246,14 @@ class Outlook:
         return Advice.STOP if self.confirmed else Advice.CONFIRM
 
     def sentence(self, rule: Stop = _USUAL) -> str:
-        """The advice and its reason in one sentence."""
+        """The advice and its reason in one sentence.
+
+        Args:
+            rule: when it is not worth to go on.
+
+        Returns:
+            One sentence in English.
+        """
         advice, k = self.advice(rule), rule.within
         if self.best is None:
             verb = "Stop or change the ranges" if advice is Advice.STOP else "Go on"
@@ -210,7 +271,14 @@ class Outlook:
         return f"Go on: {hope} of {better}."
 
     def to_dict(self, rule: Stop = _USUAL) -> dict[str, Any]:
-        """Plain data for JSON: the forecasts and the advice of a rule."""
+        """Plain data for JSON: the forecasts and the advice of a rule.
+
+        Args:
+            rule: when it is not worth to go on.
+
+        Returns:
+            A dict of numbers, strings and lists.
+        """
         margin = self.margin(rule)
         return {
             "measure": self.measure,

@@ -33,6 +33,10 @@ class Objective:
 
     Raises:
         InvalidInput: if the name, direction, target or reference cannot be used.
+
+    Example:
+        >>> outputs = [Objective("strength", "maximize"), Objective("ph", target=7.0)]
+        >>> optimizer = Optimizer(space, outputs)
     """
 
     name: str = "value"
@@ -99,6 +103,10 @@ class Limit:
 
     Raises:
         InvalidInput: if the name or the bounds cannot be used.
+
+    Example:
+        >>> optimizer = Optimizer(space, [Objective("cost"), Limit("viscosity", upper=200)])
+        >>> trial = optimizer.tell(optimizer.ask(), {"cost": 3.1, "viscosity": 120})
     """
 
     name: str
@@ -152,6 +160,9 @@ class Recorded:
 
     Raises:
         InvalidInput: if the name cannot be used.
+
+    Example:
+        >>> optimizer = Optimizer(space, [Objective("cost"), Recorded("colour")])
     """
 
     name: str

@@ -73,7 +73,22 @@ def _check_bounds(name: str, low: float, high: float, log: bool) -> None:
 
 @dataclass(frozen=True)
 class Real:
-    """A real parameter in [low, high]; `step` keeps only low, low + step, ..."""
+    """A real parameter in [low, high]; `step` keeps only low, low + step, ...
+
+    Args:
+        name: what it is called in designs.
+        low: the smallest value.
+        high: the largest value.
+        log: whether factors matter instead of differences; needs low > 0.
+        step: keeps only low, low + step, ...; None keeps all. Not together with `log`.
+
+    Raises:
+        InvalidInput: if the name, the bounds or the step cannot be used.
+
+    Example:
+        >>> pressure, temperature = Real("p", 1, 200, log=True), Real("t", 20, 90, step=0.5)
+        >>> space = Space([pressure, temperature])
+    """
 
     name: str
     low: float
@@ -200,7 +215,21 @@ class Real:
 
 @dataclass(frozen=True)
 class Integer:
-    """A whole number low, low + step, ... up to high."""
+    """A whole number low, low + step, ... up to high.
+
+    Args:
+        name: what it is called in designs.
+        low: the smallest value.
+        high: the largest value.
+        log: whether factors matter instead of differences; needs low > 0.
+        step: keeps only low, low + step, .... Not together with `log`.
+
+    Raises:
+        InvalidInput: if the name, the bounds or the step cannot be used.
+
+    Example:
+        >>> space = Space([Integer("coils", 2, 15), Integer("neurons", 4, 256, log=True)])
+    """
 
     name: str
     low: int
@@ -291,7 +320,18 @@ class Integer:
 
 @dataclass(frozen=True)
 class Categorical:
-    """One of several choices without an order."""
+    """One of several choices without an order.
+
+    Args:
+        name: what it is called in designs.
+        choices: at least two values of any type, without an order.
+
+    Raises:
+        InvalidInput: if there are too few choices, or one is listed twice.
+
+    Example:
+        >>> space = Space([Categorical("alloy", ["A", "B", "C"])])
+    """
 
     name: str
     choices: tuple[Any, ...]

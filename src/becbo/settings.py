@@ -38,6 +38,11 @@ class Settings:
 
     Raises:
         InvalidInput: if a setting cannot be used.
+
+    Example:
+        >>> optimizer = Optimizer(space, seed=0, risk=0.2)
+        >>> optimizer.settings.risk
+        0.2
     """
 
     method: str | Proposer = "edge"

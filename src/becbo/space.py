@@ -32,6 +32,15 @@ class LinearConstraint:
     With `equals` instead, a mixture: every proposal adds up, exactly in the steps of the
     parameters, and to nine digits if one of them is continuous.
 
+    Args:
+        coefficients: the factor of each parameter, by name.
+        upper: the largest sum allowed.
+        lower: the smallest sum allowed.
+        equals: the sum itself, instead of bounds.
+
+    Raises:
+        InvalidInput: if a number or the bounds cannot be used.
+
     Example:
         >>> LinearConstraint({"resin": 1, "solvent": 1, "filler": 1}, equals=100)
     """
@@ -90,6 +99,17 @@ class Space:
 
     Attributes:
         mixtures: the parameters that have to add up; None if there are none.
+
+    Args:
+        parameters: `Real`, `Integer` and `Categorical` parameters, in order.
+        constraints: what every proposal has to satisfy.
+
+    Raises:
+        InvalidInput: if a parameter or constraint cannot be used.
+
+    Example:
+        >>> ranges = [Real("pressure", 1, 200, log=True), Categorical("alloy", ["A", "B"])]
+        >>> space = Space(ranges, constraints=[lambda p: p["alloy"] == "A" or p["pressure"] < 50])
     """
 
     def __init__(
@@ -125,7 +145,17 @@ class Space:
         return f"Space({list(self.parameters)!r}, constraints={list(self.constraints)!r})"
 
     def validate(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """`params` in order and in their own types, or an error that names what is wrong."""
+        """`params` in order and in their own types, or an error that names what is wrong.
+
+        Args:
+            params: a value for every parameter, by name.
+
+        Returns:
+            The same design as the space stores it.
+
+        Raises:
+            InvalidInput: if a parameter is missing, unknown or out of range.
+        """
         if not isinstance(params, Mapping):
             raise InvalidInput(f"params must be a dict of name: value, got {params!r}")
         missing = [name for name in self.names if name not in params]
@@ -136,12 +166,26 @@ class Space:
         return {p.name: p.check(params[p.name]) for p in self.parameters}
 
     def encode(self, rows: Sequence[Mapping[str, Any]]) -> Array:  # (n, dim)
-        """Validated params to points of the unit cube."""
+        """Validated params to points of the unit cube.
+
+        Args:
+            rows: n designs, as `validate` returns them.
+
+        Returns:
+            Points (n, dim).
+        """
         X = [[u for p in self.parameters for u in p.encode(row[p.name])] for row in rows]
         return np.array(X, dtype=float).reshape(len(rows), self.dim)
 
     def decode(self, X: Array) -> list[dict[str, Any]]:  # (n, dim)
-        """Points of the unit cube to params a user can set; ingredients of a mixture add up."""
+        """Points of the unit cube to params a user can set; ingredients of a mixture add up.
+
+        Args:
+            X: points (n, dim).
+
+        Returns:
+            n designs.
+        """
         X = X if self.mixtures is None else self.snap(X)
         pairs = list(zip(self.parameters, self.columns, strict=True))
         return [{p.name: p.decode(row[cols]) for p, cols in pairs} for row in X.tolist()]
@@ -161,7 +205,14 @@ class Space:
         return [(cols, p.options()) for p, cols in pairs if math.isfinite(p.n_values)]
 
     def is_allowed(self, params: Mapping[str, Any]) -> bool:
-        """Whether the known constraints hold for validated params."""
+        """Whether the known constraints hold for validated params.
+
+        Args:
+            params: a design, as `validate` returns it.
+
+        Returns:
+            Whether it satisfies all of them.
+        """
         try:
             return all(constraint(params) for constraint in self.constraints)
         except Exception as error:

@@ -16,12 +16,22 @@ T = TypeVar("T")
 
 
 class Outcome(enum.Enum):
-    """How an experiment ended."""
+    """How an experiment ended.
 
-    PENDING = "pending"  # proposed, no answer yet
-    OK = "ok"  # it worked
-    FAILED = "failed"  # this design does not work
-    LOST = "lost"  # power cut, crashed worker: says nothing about the design
+    Attributes:
+        PENDING: proposed, no answer yet.
+        OK: it worked.
+        FAILED: this design does not work.
+        LOST: a power cut or a crashed worker; says nothing about the design.
+
+    Example:
+        >>> failed = [t for t in optimizer.trials if t.outcome is Outcome.FAILED]
+    """
+
+    PENDING = "pending"
+    OK = "ok"
+    FAILED = "failed"
+    LOST = "lost"
 
     @property
     def is_answer(self) -> bool:
@@ -37,6 +47,11 @@ class Result:
         outcome: how it ended.
         values: for every output what was measured, or None. Also of a failed experiment.
         reasons: why it failed or was lost, if somebody said so.
+
+    Example:
+        >>> result = Result.failed("gel", measured={"viscosity": 340})
+        >>> result.outcome, result.values
+        (<Outcome.FAILED: 'failed'>, {'viscosity': 340})
     """
 
     outcome: Outcome
@@ -50,7 +65,14 @@ class Result:
 
     @classmethod
     def ok(cls, values: Mapping[str, float | None]) -> Result:
-        """The experiment worked."""
+        """The experiment worked.
+
+        Args:
+            values: what was measured, by the name of the output.
+
+        Returns:
+            The result.
+        """
         return cls(Outcome.OK, values)
 
     @classmethod
@@ -59,12 +81,27 @@ class Result:
         reasons: str | BaseException | Reasons | None = None,
         measured: Mapping[str, float | None] | None = None,
     ) -> Result:
-        """The design does not work; something may have been measured all the same."""
+        """The design does not work; something may have been measured all the same.
+
+        Args:
+            reasons: why. Commas separate several reasons, which are taken to be all there are.
+            measured: what was measured all the same, by the name of the output.
+
+        Returns:
+            The result.
+        """
         return cls(Outcome.FAILED, measured or {}, Reasons.parse(reasons))
 
     @classmethod
     def lost(cls, reasons: str | BaseException | Reasons | None = None) -> Result:
-        """The experiment says nothing about the design."""
+        """The experiment says nothing about the design.
+
+        Args:
+            reasons: why.
+
+        Returns:
+            The result.
+        """
         return cls(Outcome.LOST, {}, Reasons.parse(reasons))
 
     @property
@@ -88,7 +125,14 @@ class Result:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Result:
-        """The result that `to_dict` described."""
+        """The result that `to_dict` described.
+
+        Args:
+            data: what `to_dict` returned.
+
+        Returns:
+            An equal object.
+        """
         reasons = Reasons.parse(data["reason"])
         return cls(Outcome(data["outcome"]), dict(data["values"]), reasons)
 
@@ -98,7 +142,16 @@ PENDING = Result(Outcome.PENDING)
 
 @dataclass(frozen=True)
 class Estimate:
-    """A predicted number: mean and standard deviation, in the user's units."""
+    """A predicted number: mean and standard deviation, in the user's units.
+
+    Attributes:
+        mean: the predicted value.
+        std: how uncertain it is.
+
+    Example:
+        >>> estimate = Estimate(mean=3.2, std=0.4)
+        >>> low, high = estimate.mean - 2 * estimate.std, estimate.mean + 2 * estimate.std
+    """
 
     mean: float
     std: float
@@ -114,6 +167,11 @@ class Prediction:
         band: the one-sigma range around `p_feasible`.
         bad_luck: the chance that a design which works fails all the same, which `p_feasible`
             includes: the design is feasible with a chance of p_feasible / (1 - bad_luck).
+
+    Example:
+        >>> prediction = optimizer.predict({"x": 0.3})
+        >>> print(f"{prediction.mean:.2f}, works with {prediction.p_feasible:.0%}")
+        0.07, works with 95%
     """
 
     outputs: Mapping[str, Estimate]
@@ -139,7 +197,14 @@ class Prediction:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Prediction:
-        """The prediction that `to_dict` described."""
+        """The prediction that `to_dict` described.
+
+        Args:
+            data: what `to_dict` returned.
+
+        Returns:
+            An equal object.
+        """
         outputs = {name: Estimate(**estimate) for name, estimate in data["outputs"].items()}
         luck = data.get("bad_luck", 0.0)  # proposals stored by earlier versions have none
         return cls(outputs, data["p_feasible"], tuple(data["band"]), luck)
@@ -156,6 +221,12 @@ class Trial:
         believed: what the models said before it ran.
         origin: how the design was chosen.
         note: anything unusual about that choice, such as a fallback.
+
+    Example:
+        >>> trial = optimizer.ask()
+        >>> trial = optimizer.tell(trial, 0.25)
+        >>> trial.value
+        0.25
     """
 
     number: int
@@ -203,7 +274,14 @@ class Trial:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Trial:
-        """The trial that `to_dict` described."""
+        """The trial that `to_dict` described.
+
+        Args:
+            data: what `to_dict` returned.
+
+        Returns:
+            An equal object.
+        """
         believed = data["believed"]
         return cls(
             **{

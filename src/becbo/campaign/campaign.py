@@ -44,17 +44,8 @@ from becbo.trial import Outcome
 class Campaign:
     """Experiments that can fail, planned and recorded by people.
 
-    Make one with `Campaign.create` and return to it with `Campaign.open`:
-
-        campaign = Campaign.create("coating.yaml", "lab.db")  # once
-        campaign = Campaign.open("lab.db")  # from then on
-        run = campaign.suggest()[0]
-        print(run.number, run.params, run.believed)
-        campaign.record(run.number, 812.5, note="slight haze")  # it worked
-        # with several outputs: record(run.number, {"strength": 72.4, "ph": 6.8})
-        # or record(run.number, failed="it peeled off"), or record(run.number, lost="power cut")
-
-    `becbo.tables` imports and exports spreadsheets, `becbo.report` writes what was learned.
+    Make one with `Campaign.create` and return to it with `Campaign.open`. `becbo.tables` imports and
+    exports spreadsheets, `becbo.report` writes what was learned.
 
     Several people and programs may use a campaign at once, through Python, the command line, the
     web page or optuna-dashboard. An entry is written completely or not at all, and nobody
@@ -62,8 +53,17 @@ class Campaign:
     is no run with this number) or, if somebody else was faster, a `Conflict`. Nothing has changed
     then.
 
-    Attributes:
+    Args:
         where: The file or database in which it is kept.
+        study: The study that holds it.
+        by: Who makes the entries.
+
+    Example:
+        >>> campaign = Campaign.create("coating.yaml", "lab.db")
+        >>> campaign = Campaign.open("lab.db")  # from then on
+        >>> run = campaign.suggest()[0]
+        >>> run = campaign.record(run.number, 812.5, note="slight haze")
+        >>> run = campaign.record(campaign.suggest()[0].number, failed="it peeled off")
     """
 
     def __init__(self, where: str | Path, study: optuna.Study, by: str = "") -> None:

@@ -35,6 +35,10 @@ def set_values(trial: optuna.Trial, values: Mapping[str, float | None]) -> None:
 
     Raises:
         InvalidInput: the trial has been told, or a value is not a finite number.
+
+    Example:
+        >>> trial = study.ask()
+        >>> set_values(trial, {"ph": 6.8})
     """
     if isinstance(trial, FrozenTrial):
         raise InvalidInput(

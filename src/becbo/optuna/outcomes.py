@@ -66,6 +66,10 @@ def mark_failed(
 
     Raises:
         InvalidInput: the trial has been told, or an argument cannot be used.
+
+    Example:
+        >>> trial = study.ask()
+        >>> mark_failed(trial, "gel", measured={"cost": 3.1})
     """
     if measured is None and isinstance(reason, Infeasible):
         measured = reason.measured
@@ -84,6 +88,10 @@ def mark_worked(trial: optuna.Trial, measured: Mapping[str, float | None]) -> No
 
     Raises:
         InvalidInput: the trial has been told, or nothing was measured.
+
+    Example:
+        >>> trial = study.ask()
+        >>> mark_worked(trial, {"cost": 3.1})
     """
     if not isinstance(measured, Mapping) or all(value is None for value in measured.values()):
         raise InvalidInput(
@@ -102,6 +110,10 @@ def mark_lost(trial: optuna.Trial, reason: str | BaseException = "") -> None:
 
     Raises:
         InvalidInput: the trial has been told, or the reason is not a string.
+
+    Example:
+        >>> trial = study.ask()
+        >>> mark_lost(trial, "the licence server is away")
     """
     _mark(trial, Outcome.LOST, reason)
 
@@ -141,6 +153,10 @@ def marking(
 
     Raises:
         InvalidInput: `lost` is not a tuple of exception types.
+
+    Example:
+        >>> marked = marking(objective, lost=(ConnectionError,))
+        >>> study.optimize(marked, n_trials=5, catch=(Exception,))
     """
     check_exceptions(lost)
 
@@ -191,6 +207,10 @@ def result_of(
     Returns:
         The result. A failed trial has the reason that somebody gave or, without one, the names of
         the constraints that it violates.
+
+    Example:
+        >>> result = result_of(study.trials[0], lost_numbers(study))
+        >>> result.outcome, result.reason
     """
     outputs = with_constraints(_ONE_VALUE, [trial]) if outputs is None else outputs
     returned, beside = told(trial, outputs), noted(trial, outputs)
@@ -253,6 +273,13 @@ def lost_numbers(study: optuna.Study) -> frozenset[int]:
 
     Args:
         study: any study.
+
+    Returns:
+        The numbers.
+
+    Example:
+        >>> lost_numbers(study)
+        frozenset()
     """
     return lost_among(study.get_trials(deepcopy=False), study.user_attrs)
 
@@ -297,6 +324,11 @@ def requeue_lost(study: optuna.Study, trial: FrozenTrial) -> None:
     Args:
         study: the study of the trial.
         trial: a trial that has ended.
+
+    Example:
+        >>> requeue_lost(study, study.trials[0])
+        >>> lost_numbers(study)
+        frozenset({0})
     """
     key = f"{LOST}{trial.number}"
     if key not in study.user_attrs:

@@ -65,6 +65,10 @@ class BECBOSampler(BaseSampler):
 
     Raises:
         InvalidInput: an argument cannot be used; the message names it.
+
+    Example:
+        >>> study = optuna.create_study(sampler=BECBOSampler(seed=0))
+        >>> study.optimize(objective, n_trials=12, catch=(ArithmeticError,))
     """
 
     def __init__(

@@ -31,6 +31,10 @@ def study_outlook(study: optuna.Study, outputs: Outputs | None = None, **setting
 
     Returns:
         The outlook.
+
+    Example:
+        >>> outlook = study_outlook(study, seed=0)
+        >>> print(outlook.sentence())
     """
     data = StudyData.of(study, outputs)
     latest: dict[str, BaseDistribution] = {}
@@ -71,7 +75,14 @@ class StopCallback:
             study.stop()
 
     def reason(self, study: optuna.Study) -> str | None:
-        """Why the study should end, in one sentence; it looks after every fifth finished trial."""
+        """Why the study should end, in one sentence; it looks after every fifth finished trial.
+
+        Args:
+            study: the study.
+
+        Returns:
+            The sentence, or None to go on.
+        """
         n_done = sum(t.state.is_finished() for t in study.get_trials(deepcopy=False))
         if n_done < self._rule.at_least or n_done % _EVERY:
             return None

@@ -82,6 +82,10 @@ def open_storage(where: str | Path, *, heartbeat: int | None = HEARTBEAT) -> Bas
     Raises:
         InvalidInput: the place cannot be a storage, or has a driver that is not installed.
         StorageUnavailable: the place does not answer.
+
+    Example:
+        >>> storage = open_storage("study.db")
+        >>> study = optuna.create_study(storage=storage, study_name="wing", load_if_exists=True)
     """
     _check_heartbeat(heartbeat)
     place = _locate(where)

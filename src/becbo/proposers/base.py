@@ -49,42 +49,107 @@ class Proposer(ABC):
     """One published method; a subclass is a method of your own.
 
     A method says how to fit the model of unknown failures and how to search. The rest is shared.
+
+    Example:
+        >>> from becbo.methods import METHODS, build
+        >>> optimizer = Optimizer(space, method=build(Settings("sobol")))
     """
 
     regressor: GaussianProcess  # settings of the regressor of every output
 
     @abstractmethod
     def fit_failures(self, data: Dataset, rng: np.random.Generator) -> FeasibilityModel:
-        """Fits the model of unknown failures to a history of at least one experiment."""
+        """Fits the model of unknown failures to a history of at least one experiment.
+
+        Args:
+            data: the history.
+            rng: random numbers.
+
+        Returns:
+            The model: the chance to work, and its gradients.
+        """
 
     @abstractmethod
     def searcher(self, models: Models, data: Dataset, rng: np.random.Generator) -> Searcher:
-        """The search for the next point, given the models of a history."""
+        """The search for the next point, given the models of a history.
+
+        Args:
+            models: the models of the history.
+            data: the history.
+            rng: random numbers.
+
+        Returns:
+            A function of a region and pending points (p, d) that finds the next point.
+        """
 
     def supports(self, outputs: Outputs) -> bool:
-        """Whether the method can optimise these outputs; by default one objective only."""
+        """Whether the method can optimise these outputs; by default one objective only.
+
+        Args:
+            outputs: what experiments return.
+
+        Returns:
+            Whether it can.
+        """
         return outputs.is_single
 
     def limited_to(self, risk: float) -> Proposer | None:
-        """The method with a largest chance of failure per proposal; None if it has no such way."""
+        """The method with a largest chance of failure per proposal; None if it has no such way.
+
+        Args:
+            risk: the largest chance of failure.
+
+        Returns:
+            A method, or None.
+        """
         del risk
         return None
 
     def expecting(self, failures: Failures) -> Proposer | None:
-        """The method told what is known about failures; None if it cannot take it into account."""
+        """The method told what is known about failures; None if it cannot take it into account.
+
+        Args:
+            failures: what is known about failures.
+
+        Returns:
+            A method, or None.
+        """
         return self if failures == CERTAIN else None
 
     def planned(self, n_initial: int, budget: int | None) -> Proposer:
-        """The method told the size of the initial design and, if known, of the whole run."""
+        """The method told the size of the initial design and, if known, of the whole run.
+
+        Args:
+            n_initial: how many experiments are spread over the space first.
+            budget: how many experiments there will be in all.
+
+        Returns:
+            A method.
+        """
         del n_initial, budget
         return self
 
     def relevant(self, data: Dataset) -> Dataset:
-        """The experiments that models and search look at; by default all."""
+        """The experiments that models and search look at; by default all.
+
+        Args:
+            data: the history.
+
+        Returns:
+            A part of it.
+        """
         return data
 
     def fit(self, data: Dataset, rng: np.random.Generator) -> Models:
-        """Fits all models to a history of at least one experiment."""
+        """Fits all models to a history of at least one experiment.
+
+        Args:
+            data: the history.
+            rng: random numbers.
+
+        Returns:
+            A model for every output, and the feasibility model.
+        """
         return self._fit(self.relevant(data), rng, {})
 
     def propose(

@@ -29,7 +29,21 @@ _DRAW = (_FOLDER / "draw.js").read_text(encoding="utf-8")
 
 
 def write_report(campaign: Campaign, path: str | Path) -> Path:
-    """Writes the report of a campaign to an .html file."""
+    """Writes the report of a campaign to an .html file.
+
+    Args:
+        campaign: the campaign.
+        path: a file whose name ends in .html.
+
+    Returns:
+        The path.
+
+    Raises:
+        InvalidInput: if the file has another ending or cannot be written.
+
+    Example:
+        >>> path = write_report(campaign, "coating.html")
+    """
     path = Path(path)
     if path.suffix.lower() not in (".html", ".htm"):  # it would overwrite a table or a database
         raise InvalidInput(f"{path}: a report is a web page, give it a name that ends in .html")

@@ -57,6 +57,10 @@ def import_table(campaign: Campaign, path: str | Path) -> ImportSummary:
     Raises:
         BadTable: Some rows cannot be imported; it lists every problem.
         InvalidInput: The file cannot be read, or its headings do not fit.
+
+    Example:
+        >>> summary = import_table(campaign, "old.csv")
+        >>> print(summary)
     """
     return import_cells(campaign, read_table(path))
 

@@ -31,6 +31,9 @@ def export_table(campaign: Campaign, path: str | Path) -> Path:
 
     Raises:
         InvalidInput: The file has another ending or cannot be written.
+
+    Example:
+        >>> path = export_table(campaign, "runs.xlsx")
     """
     path = Path(path)
     content = table_bytes(path.suffix, campaign.description, campaign.runs)
