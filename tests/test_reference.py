@@ -136,6 +136,7 @@ def surroundings(name: str) -> dict[str, Any]:
     if name.startswith(("becbo.campaign", "becbo.tables", "becbo.report")):
         shutil.copy(ROOT / "examples" / "coating.yaml", "coating.yaml")
         given["campaign"] = becbo.Campaign.create("coating.yaml", "given.db")
+        given["campaign"].suggest()
         becbo.tables.export_table(given["campaign"], "old.csv")
     described = target(name)
     return names | given | {described.__name__: described}

@@ -44,8 +44,8 @@ from becbo.trial import Outcome
 class Campaign:
     """Experiments that can fail, planned and recorded by people.
 
-    Make one with `Campaign.create` and return to it with `Campaign.open`. `becbo.tables` imports and
-    exports spreadsheets, `becbo.report` writes what was learned.
+    Make one with `Campaign.create` and return to it with `Campaign.open`. `becbo.tables`
+    imports and exports spreadsheets, `becbo.report` writes what was learned.
 
     Several people and programs may use a campaign at once, through Python, the command line, the
     web page or optuna-dashboard. An entry is written completely or not at all, and nobody
