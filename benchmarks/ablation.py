@@ -30,7 +30,12 @@ import numpy as np
 from rich.progress import track
 
 from becbo import Settings
-from becbo.acquisition import Acquisition, ExpectedImprovement, LogExpectedImprovement
+from becbo.acquisition import (
+    Acquisition,
+    ExpectedImprovement,
+    LogExpectedImprovement,
+    LogWeighted,
+)
 from becbo.band import EdgeProbability, Everywhere
 from becbo.bench.plan import N_INITIAL, PROTOCOLS, Run
 from becbo.bench.records import Record, missing, read, write
@@ -46,7 +51,7 @@ from becbo.bench.summary import (
 from becbo.bench.table import Table
 from becbo.extras import needed_extras
 from becbo.improvement import OverTheFront
-from becbo.methods import PAPER_GP_CLASSIFIER, build
+from becbo.methods import EP_CLASSIFIER, build
 from becbo.models.feasibility import OneGP
 from becbo.problems import TUNING
 from becbo.proposers.boundary import Boundary
@@ -103,12 +108,12 @@ VARIANTS: dict[str, tuple[str, Callable[[], Boundary]]] = {
         lambda: single(classifier=GPClassifier(scale=fixed(1e2))),
     ),
     "isotropic": (
-        "the paper's GP classifier: RBF, one length scale, no priors",
-        lambda: single(classifier=PAPER_GP_CLASSIFIER),
+        "RBF, one length scale, no priors, as the GP classifier of the paper; by EP",
+        lambda: single(classifier=EP_CLASSIFIER),
     ),
     "weighted": (
         "maximise C(x) EI(x) instead of EI(x) where C(x) is large enough",
-        lambda: single(band=Everywhere(), is_weighted=True),
+        lambda: single(band=Everywhere(), weighting=LogWeighted),
     ),
     "one-threshold": (
         "C(x) >= 0.5 in few dimensions too, instead of a threshold drawn anew",

@@ -29,7 +29,6 @@ from becbo import (
     Space,
     Trial,
 )
-from becbo.acquisition import Weighted
 from becbo.band import EdgeProbability, MinimumProbability
 from becbo.data import dataset
 from becbo.methods import build
@@ -38,6 +37,7 @@ from becbo.proposers.base import Proposer, region_of
 from becbo.proposers.boundary import Boundary
 from becbo.search.choice import EXHAUSTED, TOLERANCE
 from becbo.search.region import SAME
+from becbo.search.restarts import RestartSearch
 from becbo.search.slsqp import SlsqpSearch
 from becbo.surrogates.base import Regressor
 
@@ -296,8 +296,8 @@ class Conformance:
         acquisition = proposer.improvement.over(data, models, none, 2, np.random.default_rng(3))
         least = models.objectives[0].inner.resolution if method == "edge" else 0.0
         assert acquisition.best == np.nanmax(data.y) + least
-        if proposer.is_weighted:
-            acquisition = Weighted(acquisition, models.feasibility)
+        if proposer.weighting is not None:
+            acquisition = proposer.weighting(acquisition, models.feasibility)
         assert found.value == pytest.approx(acquisition.values(found.x[None])[0])
         if found.fallback is None:
             assert found.bound_holds
@@ -359,7 +359,11 @@ class Conformance:
         asked = [*optimizer.ask(4), optimizer.ask(), optimizer.ask()]
         assert_new(space, asked, trials)
         designs = [t.params for t in asked]
-        assert (gaps(space, designs, designs) + np.eye(6)).min() > 1e-4  # the models know of them
+        # The models know of them. Plain EI that is refined to the last digit still ends where the
+        # model sees the bottom of the bowl.
+        is_plain = isinstance(getattr(quick, "search", None), RestartSearch)
+        least = SAME if is_plain else 1e-4
+        assert (gaps(space, designs, designs) + np.eye(6)).min() > least
         assert [t.number for t in asked] == list(range(12, 18))
         assert list(optimizer.pending) == asked
 

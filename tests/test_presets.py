@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from becbo.acquisition import UpperConfidenceBound
-from becbo.methods import METHODS, PAPER_GP_CLASSIFIER
+from becbo.acquisition import LogWeighted, UpperConfidenceBound, Weighted
+from becbo.methods import EP_CLASSIFIER, METHODS
 from becbo.proposers.svm_cbo import BETA
 from becbo.surrogates.ensemble import MOVING, DeepEnsemble, has_settled
+from becbo.surrogates.variational import PRIOR
 
 
 def preset(name: str) -> Any:
@@ -25,6 +26,7 @@ WITH_NETWORKS = [name for name, method in METHODS.items() if method.ensemble is 
 SEARCHED_BY_SLSQP = [
     "be-cbo",
     "be-cbo-c",
+    "be-cbo-gp",
     "be-cbo-gp-ep",
     "be-cbo-mle",
     "be-cbo-ucb",
@@ -77,7 +79,7 @@ def test_the_search(name: str) -> None:
 def test_the_acquisition_is_plain_ei(name: str) -> None:
     """BE-CBO, 4.2: expected improvement, not its logarithm."""
     assert preset(name).improvement.acquisition.__name__ == "ExpectedImprovement"
-    assert not preset(name).is_weighted, "BE-CBO: C is a bound, not a factor"
+    assert preset(name).weighting is None, "BE-CBO: C is a bound, not a factor"
 
 
 def test_ucb() -> None:
@@ -86,18 +88,44 @@ def test_ucb() -> None:
     assert UpperConfidenceBound.__dataclass_fields__["beta"].default == 0.1
 
 
-@pytest.mark.parametrize("name", ["be-cbo-m", "cei", "cei-ep"])
+@pytest.mark.parametrize("name", ["be-cbo-m", "cei"])
 def test_products(name: str) -> None:
-    """Gelbart et al. 2014: EI times the chance to work; BE-CBO-M: C(x) q(x), without a bound."""
-    assert preset(name).is_weighted
+    """Gelbart et al. 2014: EI times the chance to work; BE-CBO-M: C(x) q(x), without a bound.
+
+    Released: `optimize_acqf` with raw_samples=512, num_restarts=10, batch_limit=5, maxiter=200.
+    """
+    assert preset(name).weighting is Weighted
+    assert preset(name).improvement.acquisition.__name__ == "ExpectedImprovement"
     assert type(preset(name).band).__name__ == "Everywhere"
+    search = preset(name).search
+    assert (search.n_raw, search.n_restarts) == (512, 10)
+    assert (search.n_together, search.max_iterations) == (5, 200)
 
 
-def test_the_gp_classifier_of_the_baselines() -> None:
-    """Released: RBF, one length scale, no priors."""
-    gp = PAPER_GP_CLASSIFIER
-    assert gp.kernel.__name__ == "rbf" and not gp.ard
-    assert gp.lengthscale.spread == gp.scale.spread == np.inf
+def test_the_product_that_is_ours() -> None:
+    """`cei-ep` maximises the same product, but its logarithm and by the search of `edge`."""
+    assert preset("cei-ep").weighting is LogWeighted
+    assert preset("cei-ep").improvement.acquisition.__name__ == "LogExpectedImprovement"
+    assert preset("cei-ep").search == preset("edge").search
+    assert type(preset("cei-ep").band).__name__ == "Everywhere"
+
+
+@pytest.mark.parametrize("name", ["cei", "scbo", "be-cbo-gp"])
+def test_the_gp_classifier_of_the_baselines(name: str) -> None:
+    """BE-CBO, appendix B: GPyTorch's GP classifier, RBF, fitted by the ELBO (Hensman et al. 2015).
+
+    Released: `ApproximateGP` with one length scale and no priors, fitted anew for each proposal.
+    """
+    assert type(preset(name).classifier).__name__ == "OneVariationalGP"
+    assert PRIOR.kernel.__name__ == "rbf" and not PRIOR.ard and PRIOR.bias == 0
+
+
+@pytest.mark.parametrize("name", ["cei-ep", "scbo-ep", "be-cbo-gp-ep"])
+def test_the_gp_classifier_that_is_ours(name: str) -> None:
+    """The same prior, RBF with one length scale and without hyperpriors, by EP."""
+    assert preset(name).classifier.settings == EP_CLASSIFIER
+    assert EP_CLASSIFIER.kernel.__name__ == "rbf" and not EP_CLASSIFIER.ard
+    assert EP_CLASSIFIER.lengthscale.spread == EP_CLASSIFIER.scale.spread == np.inf
 
 
 def test_svm_cbo() -> None:

@@ -217,7 +217,26 @@ class UpperConfidenceBound:
 
 @dataclass(frozen=True)
 class Weighted:
-    """log(C(x) q(x)) for an acquisition that is log q(x): CEI, and the paper's BE-CBO-M."""
+    """C(x) q(x): constrained expected improvement, and the paper's BE-CBO-M."""
+
+    acquisition: Acquisition
+    model: FeasibilityModel
+
+    def values(self, X: Array) -> Array:
+        """Acquisition times probability of working (m,)."""
+        return np.asarray(self.acquisition.values(X) * ndtr(self.model.score(X)[0]))
+
+    def values_grad(self, X: Array) -> tuple[Array, Array]:
+        """The same (m,) and its gradient (m, d)."""
+        q, dq = self.acquisition.values_grad(X)
+        u, _, du, _ = self.model.score_grad(X)
+        C = ndtr(u)
+        return q * C, C[:, None] * dq + (q * normal_pdf(u))[:, None] * du
+
+
+@dataclass(frozen=True)
+class LogWeighted:
+    """log(C(x) q(x)) for an acquisition that is log q(x)."""
 
     log_acquisition: Acquisition
     model: FeasibilityModel

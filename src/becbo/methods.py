@@ -6,7 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from becbo.acquisition import ExpectedImprovement, LogExpectedImprovement, UpperConfidenceBound
+from becbo.acquisition import (
+    ExpectedImprovement,
+    LogExpectedImprovement,
+    LogWeighted,
+    UpperConfidenceBound,
+    Weighted,
+)
 from becbo.band import (
     DynamicBound,
     EdgeProbability,
@@ -17,7 +23,7 @@ from becbo.band import (
 from becbo.errors import InvalidInput
 from becbo.failures import CERTAIN
 from becbo.improvement import OverTheBest, OverTheFront
-from becbo.models.feasibility import Networks, OneGP, PerConstraint
+from becbo.models.feasibility import Networks, OneGP, OneVariationalGP, PerConstraint
 from becbo.outputs import Outputs
 from becbo.proposers.base import Proposer
 from becbo.proposers.boundary import Boundary
@@ -25,6 +31,7 @@ from becbo.proposers.scbo import Scbo
 from becbo.proposers.sobol import Sobol
 from becbo.proposers.svm_cbo import SvmCbo
 from becbo.search.constrained import BandSearch
+from becbo.search.restarts import RestartSearch
 from becbo.search.slsqp import SlsqpSearch
 from becbo.settings import Settings
 from becbo.surrogates.ensemble import DeepEnsemble
@@ -37,8 +44,9 @@ from becbo.surrogates.kernels import rbf
 EXACT_VALUES = fixed(1e-10)
 NOISY_VALUES = Range(1e-2, 1e-6, 1.0, spread=2.0)
 
-# The classifier of the paper's baselines: one length scale, RBF, no priors.
-PAPER_GP_CLASSIFIER = GPClassifier(
+# As the classifier of the paper's baselines (one length scale, RBF, no priors), but fitted by
+# expectation propagation, which meets more labels than the variational bound does.
+EP_CLASSIFIER = GPClassifier(
     kernel=rbf,
     ard=False,
     lengthscale=Range(0.5, 0.01, 100.0),
@@ -99,24 +107,33 @@ def _be_cbo(noisy: bool, ensemble: DeepEnsemble, **changes: Any) -> Boundary:
 
 
 def _weighted(noisy: bool, ensemble: DeepEnsemble, **changes: Any) -> Boundary:
-    """C(x) q(x) instead of a limit on C(x); the logarithm has the same maximiser and a slope."""
-    return _be_cbo(
-        noisy,
-        ensemble,
-        improvement=OverTheBest(LogExpectedImprovement, noisy),
-        band=Everywhere(),
-        search=BandSearch(),
-        is_weighted=True,
-        **changes,
-    )
+    """C(x) EI(x) instead of a limit on C(x)."""
+    product = {"band": Everywhere(), "search": RestartSearch(), "weighting": Weighted}
+    return _be_cbo(noisy, ensemble, **(product | changes))
 
 
 _PAPER = "Tian et al., ICML 2024"
 _ANY = DeepEnsemble()  # for methods without networks
 
 
+def _cei_ep(noisy: bool, ensemble: DeepEnsemble) -> Boundary:
+    """The logarithm has the same maximiser as the product, and a slope everywhere."""
+    return _weighted(
+        noisy,
+        ensemble,
+        classifier=OneGP(EP_CLASSIFIER),
+        improvement=OverTheBest(LogExpectedImprovement, noisy),
+        search=BandSearch(),
+        weighting=LogWeighted,
+    )
+
+
 def _scbo(noisy: bool, ensemble: DeepEnsemble) -> Scbo:
-    return Scbo(regressor=_be_cbo(noisy, ensemble).regressor, classifier=PAPER_GP_CLASSIFIER)
+    return Scbo(regressor=_be_cbo(noisy, ensemble).regressor)
+
+
+def _scbo_ep(noisy: bool, ensemble: DeepEnsemble) -> Scbo:
+    return replace(_scbo(noisy, ensemble), classifier=OneGP(EP_CLASSIFIER))
 
 
 def _svm_cbo(noisy: bool, ensemble: DeepEnsemble) -> SvmCbo:
@@ -155,15 +172,15 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "be-cbo-gp",
-            "variant of the paper: a GP classifier with one length scale; same as be-cbo-gp-ep",
+            "variant of the paper: a variational GP classifier with one length scale",
             _PAPER,
-            lambda noisy, nets: _be_cbo(noisy, nets, classifier=OneGP(PAPER_GP_CLASSIFIER)),
+            lambda noisy, nets: _be_cbo(noisy, nets, classifier=OneVariationalGP()),
         ),
         Method(
             "be-cbo-gp-ep",
             "the same with the classifier fitted by expectation propagation",
             _PAPER,
-            lambda noisy, nets: _be_cbo(noisy, nets, classifier=OneGP(PAPER_GP_CLASSIFIER)),
+            lambda noisy, nets: _be_cbo(noisy, nets, classifier=OneGP(EP_CLASSIFIER)),
         ),
         Method(
             "be-cbo-mle",
@@ -202,27 +219,27 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "cei",
-            "constrained expected improvement: maximise C(x) EI(x); at present as cei-ep",
+            "constrained expected improvement as in the paper: maximise C(x) EI(x)",
             "Gelbart, Snoek and Adams, UAI 2014",
-            lambda noisy, nets: _weighted(noisy, nets, classifier=OneGP(PAPER_GP_CLASSIFIER)),
+            lambda noisy, nets: _weighted(noisy, nets, classifier=OneVariationalGP()),
         ),
         Method(
             "cei-ep",
-            "constrained expected improvement with a classifier by expectation propagation",
+            "the same with a classifier by expectation propagation and the search of `edge`",
             "Gelbart, Snoek and Adams, UAI 2014",
-            lambda noisy, nets: _weighted(noisy, nets, classifier=OneGP(PAPER_GP_CLASSIFIER)),
+            _cei_ep,
         ),
         Method(
             "scbo",
-            "Thompson sampling in a trust region under a GP classifier; at present as scbo-ep",
+            "Thompson sampling in a trust region under a GP classifier, as in the paper",
             "Eriksson and Poloczek, AISTATS 2021",
             _scbo,
         ),
         Method(
             "scbo-ep",
-            "Thompson sampling in a trust region, GP classifier by expectation propagation",
+            "the same with the classifier fitted by expectation propagation",
             "Eriksson and Poloczek, AISTATS 2021",
-            _scbo,
+            _scbo_ep,
         ),
         Method(
             "svm-cbo",

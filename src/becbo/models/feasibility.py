@@ -15,6 +15,7 @@ from becbo.surrogates.gp_classifier import GPClassifier, GPClassifierModel
 from becbo.surrogates.hyper import Range
 from becbo.surrogates.per_constraint import fit_attributed, fit_by_reason
 from becbo.surrogates.product import Product
+from becbo.surrogates.variational import VariationalClassifier
 
 
 class Classifier(Protocol):
@@ -49,6 +50,27 @@ class OneGP:
         return fit_classifier(self.settings, data.X[rows], data.worked[rows])
 
     def cautious(self) -> OneGP:
+        """The same: its chances are believed."""
+        return self
+
+    def expecting(self, chance: float) -> None:
+        """Not possible: published methods with one classifier take failures for facts."""
+        del chance
+
+
+@dataclass(frozen=True)
+class OneVariationalGP:
+    """The paper's Gaussian process classifier for all failures."""
+
+    settings: VariationalClassifier = VariationalClassifier()
+
+    def fit(self, data: Dataset, rng: np.random.Generator) -> GPClassifierModel:
+        """The model of a history; the fit is deterministic."""
+        del rng
+        rows = data.worked | data.unexplained
+        return self.settings.fit(data.X[rows], data.worked[rows])
+
+    def cautious(self) -> OneVariationalGP:
         """The same: its chances are believed."""
         return self
 

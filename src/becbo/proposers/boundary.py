@@ -8,13 +8,14 @@ better ones make `edge`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from becbo.acquisition import Acquisition, LogFeasibility, Weighted
+from becbo.acquisition import Acquisition, LogFeasibility
 from becbo.arrays import Array
 from becbo.band import Band, BandRule, MinimumProbability
 from becbo.data import Dataset
@@ -32,6 +33,8 @@ from becbo.search.region import Region
 from becbo.surrogates.base import FeasibilityModel, normal_pdf
 from becbo.surrogates.gp import GaussianProcess
 
+Weighting = Callable[[Acquisition, FeasibilityModel], Acquisition]
+
 _CHUNK = 224  # points evaluated at once: few enough for the processor's cache, twice as fast
 _N_SUCCESSES, _N_FAILURES = 3, 8  # that hint where to look
 
@@ -46,7 +49,7 @@ class Boundary(Proposer):
     band: BandRule
     search: Search
     first: Search = FirstSuccess()  # while nothing has worked
-    is_weighted: bool = False  # maximise C(x) q(x), for an acquisition that is log q(x)
+    weighting: Weighting | None = None  # by C(x), instead of a band
     subset: int | None = None  # how many experiments of a long history count; None: all
 
     def supports(self, outputs: Outputs) -> bool:
@@ -87,8 +90,8 @@ class Boundary(Proposer):
             band = self.band.draw(region.n_parameters, rng)
             n_parameters = region.n_parameters
             acquisition = self.improvement.over(data, believed, pending, n_parameters, rng)
-            if self.is_weighted:
-                acquisition = Weighted(acquisition, believed.feasibility)
+            if self.weighting is not None:
+                acquisition = self.weighting(acquisition, believed.feasibility)
             goal = banded_goal(acquisition, band, believed.feasibility)
             return self.search.maximise(goal, region, clues, rng)
 

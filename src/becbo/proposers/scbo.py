@@ -23,14 +23,15 @@ from becbo.arrays import Array, Mask
 from becbo.data import Dataset
 from becbo.errors import InvalidInput
 from becbo.models.base import Models
-from becbo.models.warm import fit_classifier, fit_regressor
+from becbo.models.feasibility import OneGP, OneVariationalGP
+from becbo.models.warm import fit_regressor
 from becbo.proposers.base import Proposer, Searcher
 from becbo.search.candidates import mutate_grids, sobol, space_filling
 from becbo.search.choice import choose
 from becbo.search.goal import INDIFFERENT, Found, ranking
 from becbo.search.region import Region
 from becbo.surrogates.gp import GaussianProcess, GPModel
-from becbo.surrogates.gp_classifier import GPClassifier, GPClassifierModel
+from becbo.surrogates.gp_classifier import GPClassifierModel
 
 LENGTH_INIT, LENGTH_MIN, LENGTH_MAX = 0.8, 0.5**7, 1.6
 SUCCESS_TOLERANCE = 10  # successes in a row that double the region
@@ -128,7 +129,7 @@ class Scbo(Proposer):
     """Draw value and feasibility, take the best drawn value where the draw is feasible."""
 
     regressor: GaussianProcess = GaussianProcess()
-    classifier: GPClassifier = GPClassifier()
+    classifier: OneGP | OneVariationalGP = OneVariationalGP()
     n_initial: int = 10  # experiments of the initial design: they neither grow nor shrink
 
     def __post_init__(self) -> None:
@@ -141,7 +142,7 @@ class Scbo(Proposer):
 
     def fit_failures(self, data: Dataset, rng: np.random.Generator) -> GPClassifierModel:
         """A classifier of all failures."""
-        return fit_classifier(self.classifier, data.X, data.worked)
+        return self.classifier.fit(data, rng)
 
     def searcher(self, models: Models, data: Dataset, rng: np.random.Generator) -> Searcher:
         """Draws of the ranks of the values and of feasibility, anew for every point."""

@@ -9,6 +9,13 @@ from scipy.special import erfcx, log_ndtr, ndtr
 
 from becbo.arrays import Array
 
+# Gauss-Hermite quadrature with as many nodes as GPyTorch's likelihoods: for t ~ N(0, 1),
+# E h(t) = WEIGHTS @ h(NODES), and MOMENTS @ h(NODES) is E h and E t h at once.
+_nodes, _weights = np.polynomial.hermite_e.hermegauss(20)
+NODES = _nodes[:, None]  # (20, 1)
+WEIGHTS = _weights / _weights.sum()  # (20,)
+MOMENTS = np.stack([WEIGHTS, WEIGHTS * _nodes])  # (2, 20)
+
 
 class Regressor(Protocol):
     """A fitted model of the value (to be maximised)."""

@@ -21,6 +21,9 @@ from becbo.arrays import Array, Mask
 from becbo.errors import InvalidInput
 from becbo.surrogates.adam import Floats, adam
 from becbo.surrogates.base import (
+    MOMENTS,
+    NODES,
+    WEIGHTS,
     mills,
     normal_pdf,
     probit_interval,
@@ -36,10 +39,6 @@ TRAINING_DTYPE = np.float32
 CHUNK = 128  # points predicted at once, for the same reason
 
 JITTER = 1e-4  # the released code's addition to the latent variance
-_nodes, _weights = np.polynomial.hermite_e.hermegauss(20)  # as many as GPyTorch's likelihoods
-NODES = _nodes[:, None]  # (20, 1)
-WEIGHTS = _weights / _weights.sum()  # (20,): E h(t) = WEIGHTS @ h(NODES), t ~ N(0, 1)
-MOMENTS = np.stack([WEIGHTS, WEIGHTS * _nodes])  # (2, 20): E h and E t h at once
 
 # Against Adam's epsilon such a derivative moves nothing, but back-propagating it would produce
 # subnormal numbers, which are slow: well fitted points cost 7 % of a fit in 30 dimensions.

@@ -119,6 +119,7 @@ class GPClassifierModel:
     W: Array  # (n, n) whitener of K + 1 / tau, the covariance of the sites' means
     weights: Array  # (n,) the latent mean is k(x) @ weights
     doubt: float = 0.0  # in a score
+    mean: float = 0.0  # of the prior
 
     is_sharp: ClassVar[bool] = False
 
@@ -141,7 +142,7 @@ class GPClassifierModel:
         """Latent mean and standard deviation (R&W eq. 3.60 and 3.61)."""
         k, _ = self._cross(X)
         V = k @ self.W.T
-        return k @ self.weights, self._std(V)
+        return self.mean + k @ self.weights, self._std(V)
 
     def latent_grad(self, X: Array) -> tuple[Array, Array, Array, Array]:
         """Latent mean (m,), std (m,) and their input gradients (m, d), (m, d)."""
@@ -150,7 +151,7 @@ class GPClassifierModel:
         std = self._std(V)
         dmean = input_gradient(X, self.X, self.scales, dk * self.weights)
         dstd = -input_gradient(X, self.X, self.scales, dk * (V @ self.W)) / std[:, None]
-        return k @ self.weights, std, dmean, dstd
+        return self.mean + k @ self.weights, std, dmean, dstd
 
     def score(self, X: Array) -> tuple[Array, Array]:  # (m, d) -> (m,), (m,)
         """Score u with C = Phi(u), and spread w = sigma_E."""
@@ -175,7 +176,7 @@ class GPClassifierModel:
         # A site of no precision has infinite noise, but also no column in W.
         noise = 1.0 / np.maximum(self.sites[:, 0], 1e-300) + _NUGGET * self.variance
         weights = self.weights + update_weights(prior, self.X, self.W, noise, rng)
-        return lambda X: prior(X) + self._cross(X)[0] @ weights
+        return lambda X: self.mean + prior(X) + self._cross(X)[0] @ weights
 
     def believe(self, X: Array) -> GPClassifierModel:
         """The model after seeing its own latent mean at X: same mean, less uncertainty."""
@@ -359,7 +360,7 @@ def evidence_gradient(
 
 
 def condition(
-    theta: Array, X: Array, sites: Array, K: Array, settings: GPClassifier
+    theta: Array, X: Array, sites: Array, K: Array, settings: GPClassifier, mean: float = 0.0
 ) -> GPClassifierModel:
     """The model with hyperparameters theta and converged sites (n, 2)."""
     root = np.sqrt(sites[:, 0])
@@ -367,4 +368,5 @@ def condition(
     B.flat[:: len(K) + 1] += 1.0
     W = whitener(cholesky(B)) * root
     nu = sites[:, 1]
-    return GPClassifierModel(settings, theta, X, sites, W, nu - W.T @ (W @ (K @ nu)))
+    weights = nu - W.T @ (W @ (K @ nu))
+    return GPClassifierModel(settings, theta, X, sites, W, weights, mean=mean)
