@@ -4,10 +4,13 @@ from gradients import numeric_gradient
 from scipy.stats import norm
 
 from becbo.acquisition import (
+    AsymmetricEntropy,
     ExpectedImprovement,
     LogExpectedImprovement,
     LogFeasibility,
+    LogWeighted,
     UpperConfidenceBound,
+    Weighted,
     expected_improvement,
     log_expected_improvement,
 )
@@ -184,6 +187,33 @@ def test_log_feasibility_keeps_a_slope_where_the_probability_underflows() -> Non
     np.testing.assert_array_equal(slope[:, 1], 0.0)
 
 
+def half(regressor):
+    """A classifier of what lies on one side of a plane."""
+    X = regressor.X
+    return GPClassifier(scale=fixed(4.0)).fit(X, X[:, 0] > np.median(X[:, 0]))
+
+
+def test_products_are_products(regressor) -> None:
+    """Gelbart et al. 2014: EI times C; Lindberg and Lee 2015: EI times S^5 with w = 2/3."""
+    P = np.random.default_rng(1).random((20, 2))
+    ei, log_ei = ExpectedImprovement(regressor, 0.9), LogExpectedImprovement(regressor, 0.9)
+    model = half(regressor)
+    p = norm.cdf(model.score(P)[0])
+    np.testing.assert_allclose(Weighted(ei, model).values(P), p * ei.values(P))
+    logs = LogWeighted(log_ei, model).values(P)
+    np.testing.assert_allclose(logs, np.log(p) + log_ei.values(P))
+    S = 2 * p * (1 - p) / (p - 2 * (2 / 3) * p + (2 / 3) ** 2)
+    found = AsymmetricEntropy(ei, model).values(P)
+    np.testing.assert_allclose(found, S**5 * ei.values(P), rtol=1e-9)
+
+
+def test_the_asymmetric_entropy_is_largest_a_little_inside() -> None:
+    u = np.linspace(-3, 3, 6001)
+    weight, slope = AsymmetricEntropy(None, None)._weight(u)  # type: ignore[arg-type]
+    assert norm.cdf(u[np.argmax(weight)]) == pytest.approx(2 / 3, abs=1e-3)
+    np.testing.assert_allclose(slope, np.gradient(weight, u, edge_order=2), atol=0.02)
+
+
 @pytest.mark.parametrize(
     "build",
     [
@@ -191,11 +221,21 @@ def test_log_feasibility_keeps_a_slope_where_the_probability_underflows() -> Non
         lambda r: LogExpectedImprovement(r, 0.9),
         lambda r: LogExpectedImprovement(r, 3.0),
         lambda r: UpperConfidenceBound(r, 0.9, beta=4.0),
-        lambda r: LogFeasibility(
-            GPClassifier(scale=fixed(4.0)).fit(r.X, r.X[:, 0] > np.median(r.X[:, 0]))
-        ),
+        lambda r: LogFeasibility(half(r)),
+        lambda r: Weighted(ExpectedImprovement(r, 0.5), half(r)),
+        lambda r: LogWeighted(LogExpectedImprovement(r, 0.9), half(r)),
+        lambda r: AsymmetricEntropy(ExpectedImprovement(r, 0.5), half(r)),
     ],
-    ids=["ei", "log ei", "log ei, out of reach", "ucb", "log feasibility"],
+    ids=[
+        "ei",
+        "log ei",
+        "log ei, out of reach",
+        "ucb",
+        "log feasibility",
+        "weighted",
+        "log weighted",
+        "asymmetric entropy",
+    ],
 )
 def test_gradients_are_the_derivatives(regressor, build) -> None:
     acquisition = build(regressor)

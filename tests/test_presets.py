@@ -41,7 +41,9 @@ def test_the_value_is_a_gp_in_the_ranges_of_the_released_program(name: str) -> N
     assert (gp.lengthscale.low, gp.lengthscale.high) == (0.005, 4.0)
     assert (gp.noise.low, gp.noise.high) == (1e-8, 1e-3)
     assert gp.kernel.__name__ == "matern52"
-    assert gp.lengthscale.spread == gp.noise.spread == np.inf, "released: no priors"
+    assert gp.lengthscale.spread == gp.noise.spread == gp.scale.spread == np.inf, "no priors"
+    # Released: any variance. Ours spans six decades around that of the values.
+    assert (gp.scale.low, gp.scale.high) == (1e-3, 1e3)
 
 
 @pytest.mark.parametrize("name", WITH_NETWORKS)
@@ -144,3 +146,19 @@ def test_the_moving_average_ends_training_as_in_botorch() -> None:
     slow = [1 - 0.9e-5 * i for i in range(11)]
     fast = [1 - 1.1e-5 * i for i in range(11)]
     assert has_settled(slow) and not has_settled(fast)
+
+
+def test_asymmetric_entropy() -> None:
+    """Lindberg and Lee 2015: EI^1 S^5 with w = 2/3."""
+    weighting = preset("asymmetric-entropy").weighting
+    fields = weighting.__dataclass_fields__
+    assert (fields["w"].default, fields["power"].default) == (2 / 3, 5.0)
+    assert preset("asymmetric-entropy").classifier == preset("cei").classifier
+
+
+def test_f_gp_ucb() -> None:
+    """Iwazaki et al. 2023: UCB of the successes, outside of the neighbourhoods of failures."""
+    method = preset("f-gp-ucb")
+    assert method.improvement.acquisition.keywords == {"beta": 4.0}
+    assert type(method.classifier).__name__ == "Balls"
+    assert method.band.p == 0.5, "the surface of the balls"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from becbo.acquisition import (
+    AsymmetricEntropy,
     ExpectedImprovement,
     LogExpectedImprovement,
     LogWeighted,
@@ -23,7 +25,7 @@ from becbo.band import (
 from becbo.errors import InvalidInput
 from becbo.failures import CERTAIN
 from becbo.improvement import OverTheBest, OverTheFront
-from becbo.models.feasibility import Networks, OneGP, OneVariationalGP, PerConstraint
+from becbo.models.feasibility import Balls, Networks, OneGP, OneVariationalGP, PerConstraint
 from becbo.outputs import Outputs
 from becbo.proposers.base import Proposer
 from becbo.proposers.boundary import Boundary
@@ -53,6 +55,8 @@ EP_CLASSIFIER = GPClassifier(
     scale=Range(1.0, 1e-2, 1e4),
     scale_with_dim=False,
 )
+
+TWO_DEVIATIONS = partial(UpperConfidenceBound, beta=4.0)  # above the mean
 
 
 @dataclass(frozen=True)
@@ -134,6 +138,16 @@ def _scbo(noisy: bool, ensemble: DeepEnsemble) -> Scbo:
 
 def _scbo_ep(noisy: bool, ensemble: DeepEnsemble) -> Scbo:
     return replace(_scbo(noisy, ensemble), classifier=OneGP(EP_CLASSIFIER))
+
+
+def _f_gp_ucb(noisy: bool, ensemble: DeepEnsemble) -> Boundary:
+    return _be_cbo(
+        noisy,
+        ensemble,
+        classifier=Balls(),
+        improvement=OverTheBest(TWO_DEVIATIONS, noisy),
+        band=MinimumProbability(0.5),
+    )
 
 
 def _svm_cbo(noisy: bool, ensemble: DeepEnsemble) -> SvmCbo:
@@ -246,6 +260,20 @@ METHODS: dict[str, Method] = {
             "a support vector machine learns the boundary, then GP-UCB inside",
             "Candelieri, J. Global Optim. 2021",
             _svm_cbo,
+        ),
+        Method(
+            "asymmetric-entropy",
+            "EI times the fifth power of an entropy that is largest at C(x) = 2/3; models of cei",
+            "Lindberg and Lee, J. Comput. Graph. Stat. 2015",
+            lambda noisy, nets: _weighted(
+                noisy, nets, classifier=OneVariationalGP(), weighting=AsymmetricEntropy
+            ),
+        ),
+        Method(
+            "f-gp-ucb",
+            "GP-UCB outside of shrinking balls around failures, for optima that are interior",
+            "Iwazaki, Takeno, Tanabe and Irie, NeurIPS 2023; the radius is ours",
+            _f_gp_ucb,
         ),
         Method(
             "sobol",

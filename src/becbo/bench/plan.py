@@ -131,7 +131,7 @@ SUITES: dict[str, Suite] = {
             PAPER,
             presets(
                 *("edge", "be-cbo", "be-cbo-code", "be-cbo-search", "cei", "cei-ep"),
-                *("scbo", "scbo-ep", "svm-cbo", "sobol"),
+                *("scbo", "scbo-ep", "svm-cbo", "asymmetric-entropy", "f-gp-ucb", "sobol"),
             ),
             earlier=("be-cbo-v1",),
         ),

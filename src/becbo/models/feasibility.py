@@ -9,6 +9,7 @@ import numpy as np
 
 from becbo.data import Dataset
 from becbo.models.warm import fit_classifier
+from becbo.surrogates.balls import BallsModel
 from becbo.surrogates.base import FeasibilityModel
 from becbo.surrogates.ensemble import DeepEnsemble
 from becbo.surrogates.gp_classifier import GPClassifier, GPClassifierModel
@@ -76,6 +77,24 @@ class OneVariationalGP:
 
     def expecting(self, chance: float) -> None:
         """Not possible: published methods with one classifier take failures for facts."""
+        del chance
+
+
+@dataclass(frozen=True)
+class Balls:
+    """A ball around each failure, whatever its cause."""
+
+    def fit(self, data: Dataset, rng: np.random.Generator) -> BallsModel:
+        """The balls of a history."""
+        del rng
+        return BallsModel.of(data.X, data.worked)
+
+    def cautious(self) -> Balls:
+        """The same: there is nothing to be careful about."""
+        return self
+
+    def expecting(self, chance: float) -> None:
+        """Not possible: a failure rules its neighbourhood out."""
         del chance
 
 
