@@ -141,6 +141,11 @@ class Limit:
             return f"at least {self.lower:.12g}"
         return f"from {self.lower:.12g} to {self.upper:.12g}"
 
+    def margin(self, value: float) -> float:
+        """The distance of a value from the nearest bound; negative if the limit is broken."""
+        low, high = self.bounds
+        return min(value - low, high - value)
+
     def orient(self, value: float) -> float:
         """The value as models see it: as it is."""
         return value

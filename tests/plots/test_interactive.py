@@ -20,10 +20,13 @@ def drawn(figure: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
 
 def test_progress_shows_every_run_and_the_best() -> None:
     figure = interactive.progress_figure(
-        [0, 1, 3, 4, 6], [5.0, None, 7.0, 3.0, None], direction="minimize", value_label="cost"
+        [0, 1, 3, 4, 6],
+        [5.0, None, 7.0, 3.0, None],
+        [5.0, 5.0, 5.0, 3.0, 3.0],
+        value_label="cost",
     )
     (best, worked, failed), layout = drawn(figure)
-    assert (best["x"], best["y"]) == ([0, 3, 4, 6], [5, 5, 3, 3])
+    assert (best["x"], best["y"]) == ([0, 1, 3, 4, 6], [5, 5, 5, 3, 3])
     assert (worked["x"], worked["y"]) == ([0, 3, 4], [5, 7, 3])
     assert failed["x"] == [1, 6]
     assert failed["marker"]["symbol"] != worked["marker"]["symbol"]
@@ -33,17 +36,17 @@ def test_progress_shows_every_run_and_the_best() -> None:
 
 def test_progress_to_maximize_over_decades() -> None:
     figure = interactive.progress_figure(
-        [1, 2, 3], [1.0, 500.0, 2.0], direction="maximize", value_label="v"
+        [1, 2, 3], [1.0, 500.0, 2.0], [1.0, 500.0, 500.0], value_label="v"
     )
     (best, *_), layout = drawn(figure)
-    assert best["y"] == [1, 500, 500, 500]
+    assert best["y"] == [1, 500, 500]
     assert layout["yaxis"]["type"] == "log"
 
 
 @pytest.mark.parametrize("values", [[], [None], [1.0], [None, None]])
 def test_progress_of_any_run(values: list[float | None]) -> None:
     figure = interactive.progress_figure(
-        list(range(len(values))), values, direction="minimize", value_label="cost"
+        list(range(len(values))), values, values, value_label="cost"
     )
     *_, failed = drawn(figure)[0]
     assert len(failed["x"]) == values.count(None)
@@ -144,7 +147,7 @@ def test_labels_are_shown_as_they_are() -> None:
     marks = [interactive.Mark("worked", 0.0, 0.0, bad)]
     shown = [
         interactive.map_figure(axis, axis, np.eye(2), marks, expected=np.eye(2), value_label=bad),
-        interactive.progress_figure([1], [1.0], direction="minimize", value_label=bad),
+        interactive.progress_figure([1], [1.0], [1.0], value_label=bad),
         interactive.importance_figure([bad], [1.0], [1.0]),
     ]
     for figure in shown:
@@ -157,7 +160,7 @@ def test_only_traces_without_webgl() -> None:
     shown = [
         interactive.map_figure(HEAT, TIME, np.eye(3), [interactive.Mark("best", 1.0, 1.0, "it")]),
         interactive.map_figure(HEAT, GAS, CHANCE, []),
-        interactive.progress_figure([1], [1.0], direction="minimize", value_label="v"),
+        interactive.progress_figure([1], [1.0], [1.0], value_label="v"),
         interactive.importance_figure(["a"], [1.0], [1.0]),
         interactive.calibration_figure([0.5], [0.5], [(0.1, 0.9)], [4]),
     ]

@@ -137,7 +137,7 @@ def test_nothing_is_loaded_from_anywhere(page: Page) -> None:
     for tag, attrs in page.elements:
         assert not {"src", "href", "srcset", "action"} & set(attrs), (tag, attrs)
         assert tag not in ("link", "img", "iframe", "object")
-    assert sum("plotly.js v" in text[:200] for text in page.scripts) == 1
+    assert sum("plotly.js (cartesian" in text[:200] for text in page.scripts) == 1
 
 
 def test_what_people_type_is_only_ever_text(page: Page) -> None:
@@ -240,3 +240,22 @@ def test_the_command_without_a_campaign(becbo: Callable[..., Done]) -> None:
     assert done.code == 2
     assert "there is no file becbo.db" in done.err
     assert "Traceback" not in done.err
+
+
+def test_several_outputs(tmp_path: Path) -> None:
+    plan = {
+        "name": "glue",
+        "objectives": {"strength": {"direction": "maximize"}, "cost": {}, "ph": {"target": 7}},
+        "limits": {"viscosity": {"upper": 200, "unit": "mPas"}},
+        "parameters": {"x": {"low": 0, "high": 1}, "y": {"low": 0, "high": 1}},
+    }
+    rows: list[list[Any]] = [["x", "y", "strength", "cost", "ph", "viscosity", "reason"]]
+    rows += [[i / 9, 0.5, 50 + i, i, 6 + i / 4, 150 + 10 * i, None] for i in range(8)]
+    rows.append([0.95, 0.5, None, None, None, 310, "gel"])
+    found = analyze_campaign(campaign_in_memory(tmp_path, plan, rows))
+    page = Page(report.report_page(found))
+    places = {"front-1", "front-2", "front-3", "hypervolume", "limit-1"}
+    assert places <= page.places() == set(page.figures()) and "progress" not in page.places()
+    assert "The front so far" in page.text and "110 beyond" in page.text
+    assert "2 worked but broke a limit" in " ".join(page.text.split())
+    assert "chance to improve" in page.text  # the outlook

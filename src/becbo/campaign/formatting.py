@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from becbo.outputs import Outputs
+from becbo.outputs import Limit, Outputs
 from becbo.trial import Estimate, Outcome, Result
 
 _PLAIN = 1e-4, 1e6  # between these, numbers are written without an exponent
@@ -66,6 +66,12 @@ def expected_text(estimates: Mapping[str, Estimate], outputs: Outputs) -> str:
         for output in outputs
         if (known := estimates.get(output.name)) is not None
     )
+
+
+def margin_text(limit: Limit, value: float) -> str:
+    """How far a value is from its limit: `82 inside`, `140 beyond`."""
+    margin = limit.margin(value)
+    return f"{abs(margin):.3g} {'inside' if margin >= 0 else 'beyond'}"
 
 
 def plural(count: int, what: str) -> str:

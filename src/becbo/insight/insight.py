@@ -22,11 +22,13 @@ from becbo.campaign.status import Status, status_of
 from becbo.insight.calibration import Calibration, calibration
 from becbo.insight.importance import Function, Importance, RegionPredicate, importances
 from becbo.insight.maps import DesignMap, allowed, design_map, mapped_pairs, parameter_distances
+from becbo.insight.standing import Growth, Standing, confirmation, growth, standings
 from becbo.insight.suggestions import Suggestion, explain_suggestion, suggestion_context
 from becbo.insight.views import ModelView, model_view
 from becbo.optimizer import Optimizer
 from becbo.optuna.proposal import optimizer_of
 from becbo.optuna.study_data import StudyData
+from becbo.outlook import Outlook
 from becbo.threads import one_thread
 from becbo.trial import Outcome
 
@@ -77,6 +79,9 @@ class Insight:
         description: The campaign.
         status: Its counts and its best run.
         runs: All runs.
+        front: The best run, or the front, with what is believed of it.
+        growth: How the front of several objectives grew.
+        outlook: What more experiments may bring.
         suggestions: The pending runs, or the design that would be suggested next.
         failure_importances: Which parameters decide whether a design works.
         output_importances: Which parameters decide each objective and each limit, by name.
@@ -88,6 +93,9 @@ class Insight:
     description: Description
     status: Status
     runs: tuple[Run, ...]
+    front: tuple[Standing, ...]
+    growth: Growth | None
+    outlook: Outlook
     suggestions: tuple[Suggestion, ...]
     failure_importances: Importances
     output_importances: Mapping[str, Importances]
@@ -117,6 +125,17 @@ class Insight:
                 with one_thread():
                     return _maps(self, run.params, f"run {number}")
         raise NotFound(f"there is no run {number!r} in {self.description.name}")
+
+    @property
+    def confirmation(self) -> str:
+        """What is believed of the best, and whether to repeat it; "" if values are exact."""
+        return confirmation(self.description, self.front)
+
+    @property
+    def n_beyond(self) -> int:
+        """Experiments that worked and broke a limit."""
+        are_kept = self.description.outputs.are_kept
+        return sum(r.outcome is Outcome.OK and not are_kept(r.values) for r in self.runs)
 
     @property
     def n_failed(self) -> int:
@@ -173,6 +192,9 @@ def analyze_study(description: Description, study: StudyData) -> Insight:
         description,
         status,
         runs,
+        standings(description, status, runs, optimizer),
+        growth(description.outputs, runs, optimizer),
+        optimizer.outlook,
         suggestions,
         failure,
         drivers,

@@ -1,6 +1,6 @@
 """Interactive figures: plain data in, a Plotly figure out. Needs the extra `becbo[lab]`.
 
-Only traces that are drawn as SVG, without WebGL. Mask are escaped: Plotly would interpret `<b>`
+Only traces that are drawn as SVG, without WebGL. Labels are escaped: Plotly would interpret `<b>`
 in the name of a parameter as markup.
 """
 
@@ -10,7 +10,6 @@ import html
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Any, Literal
 
 import numpy as np
@@ -18,7 +17,7 @@ from plotly import graph_objects as go
 
 from becbo.arrays import Array
 
-MarkKind = Literal["worked", "failed", "next", "best"]
+MarkKind = Literal["worked", "beyond", "failed", "next", "best"]
 
 INK, GRID, FORBIDDEN = "#1f2933", "#e3e7eb", "#c3c9d0"
 BLUE, PALE_BLUE, RED, GOLD, WHITE = "#14507a", "#8fbfdc", "#b3261e", "#ffc83d", "#ffffff"
@@ -32,13 +31,17 @@ _ROOMY, _MOST_TICKS = 3, 6  # powers of ten on a logarithmic axis
 _MARKERS: dict[MarkKind, dict[str, Any]] = {
     "failed": dict(symbol="x-thin", line=dict(color=RED, width=2.2)),
     "worked": dict(symbol="circle", color=BLUE, line=dict(color=WHITE, width=1)),
+    "beyond": dict(symbol="circle-open", color=RED, line=dict(color=RED, width=1.8)),
     "next": dict(symbol="diamond", color=WHITE, line=dict(color=INK, width=2)),
     "best": dict(symbol="star", color=GOLD, line=dict(color=INK, width=1)),
 }
 _NAMES: dict[MarkKind, str] = {
-    "worked": "worked", "failed": "failed", "next": "suggested", "best": "best so far"
+    "worked": "worked", "beyond": "worked, beyond a limit", "failed": "failed",
+    "next": "suggested", "best": "best so far",
 }  # fmt: skip
-_SIZES: dict[MarkKind, float] = {"worked": 9, "failed": 9, "next": 12, "best": 16}
+_SIZES: dict[MarkKind, float] = {
+    "worked": 9, "beyond": 9, "failed": 9, "next": 12, "best": 16
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -74,38 +77,42 @@ class Mark:
 def progress_figure(
     numbers: Sequence[int],
     values: Sequence[float | None],
+    best: Sequence[float | None],
     *,
-    direction: str,
     value_label: str,
+    target: float | None = None,
 ) -> go.Figure:
     """Best value against experiments, with a strip below for those that failed.
 
     Args:
         numbers: The numbers of the experiments, rising.
         values: The value of each; None where it failed.
-        direction: "minimize" or "maximize".
+        best: The best acceptable value after each; None while there is none.
         value_label: The name of the value, with its unit.
+        target: The value to hit, if there is one.
 
     Returns:
         The figure.
     """
     worked = [(n, v) for n, v in zip(numbers, values, strict=True) if v is not None]
     failed = [n for n, v in zip(numbers, values, strict=True) if v is None]
-    better = min if direction == "minimize" else max
-    best = list(accumulate((v for _, v in worked), better))
-    figure = _figure(height=340 if worked else 130)
-    if worked:
+    so_far = [(n, v) for n, v in zip(numbers, best, strict=True) if v is not None]
+    figure = base_figure(height=340 if worked else 130)
+    if target is not None:
+        figure.add_hline(target, line=dict(color=INK, width=1.5, dash="dash"))
+    if so_far:
         figure.add_scatter(
-            x=[*(n for n, _ in worked), numbers[-1]], y=[*best, best[-1]], mode="lines",
+            x=[n for n, _ in so_far], y=[v for _, v in so_far], mode="lines",
             name="best so far", line=dict(color=BLUE, width=2, shape="hv"), hoverinfo="skip",
         )  # fmt: skip
+    if worked:
         figure.add_scatter(
             x=[n for n, _ in worked], y=[v for _, v in worked], mode="markers", name="worked",
-            marker=_marker("worked"), hovertemplate="run %{x}: %{y:.6g}<extra></extra>",
+            marker=marker("worked"), hovertemplate="run %{x}: %{y:.6g}<extra></extra>",
         )  # fmt: skip
     figure.add_scatter(
         x=failed, y=[0] * len(failed), yaxis="y2", mode="markers", name="failed",
-        marker=_marker("failed"), hovertemplate="run %{x} failed<extra></extra>",
+        marker=marker("failed"), hovertemplate="run %{x} failed<extra></extra>",
     )  # fmt: skip
     first, last = (numbers[0], numbers[-1]) if len(numbers) else (0, 1)
     margin = max(0.02 * (last - first), 0.5)
@@ -116,7 +123,7 @@ def progress_figure(
             range=[first - margin, last + margin],
         ),
         yaxis=dict(
-            title=dict(text=_text(value_label)), domain=[0.16, 1], visible=bool(worked),
+            title=dict(text=plain_text(value_label)), domain=[0.16, 1], visible=bool(worked),
             type="log" if is_log else "linear",
         ),
         yaxis2=dict(
@@ -151,13 +158,15 @@ def map_figure(
     Returns:
         The figure.
     """
-    figure = _figure(height=330 if len(y.values) > 1 else 140)
+    figure = base_figure(height=330 if len(y.values) > 1 else 140)
     hover = [
-        f"{_text(axis.label)}: %{{{name}}}" for axis, name in ((x, "x"), (y, "y")) if axis.label
+        f"{plain_text(axis.label)}: %{{{name}}}"
+        for axis, name in ((x, "x"), (y, "y"))
+        if axis.label
     ]
     hover.append("chance to work: %{z:.0%}")
     if expected is not None:
-        hover.append(f"expected {_text(value_label)}: %{{customdata:.5g}}")
+        hover.append(f"expected {plain_text(value_label)}: %{{customdata:.5g}}")
     common = dict(x=list(x.values), y=list(y.values), z=chance, showscale=False)
     shading = dict(
         zmin=0, zmax=1, colorscale=_colorscale(), customdata=expected,
@@ -173,7 +182,7 @@ def map_figure(
         figure.add_heatmap(**common, **shading)
         figure.add_scatter(x=xs, y=ys, mode="lines", line=edge, hoverinfo="skip")
     for kind in _MARKERS:
-        _add_marks(figure, kind, [mark for mark in marks if mark.kind == kind])
+        add_marks(figure, kind, [mark for mark in marks if mark.kind == kind])
     figure.update_layout(xaxis=_axis(x), yaxis=_axis(y), showlegend=False, plot_bgcolor=FORBIDDEN)
     return figure
 
@@ -191,7 +200,7 @@ def importance_figure(
     Returns:
         The figure.
     """
-    figure = _figure(height=90 + 34 * len(names))
+    figure = base_figure(height=90 + 34 * len(names))
     bars = (
         ("together with others", total, 0.72, PALE_BLUE),
         ("on its own", main, 0.36, BLUE),
@@ -199,7 +208,7 @@ def importance_figure(
     for name, share, width, colour in bars:
         figure.add_bar(
             x=list(share), y=list(range(len(names))), orientation="h", width=width, name=name,
-            marker=dict(color=colour), customdata=[_text(name) for name in names],
+            marker=dict(color=colour), customdata=[plain_text(name) for name in names],
             hovertemplate=f"%{{customdata}} {name}: %{{x:.0%}}<extra></extra>",
         )  # fmt: skip
     figure.update_layout(
@@ -207,7 +216,7 @@ def importance_figure(
         xaxis=dict(range=[0, 1], tickformat=".0%", fixedrange=True),
         yaxis=dict(
             tickvals=list(range(len(names))),
-            ticktext=[_text(name, _TICK) for name in names], autorange="reversed",
+            ticktext=[plain_text(name, _TICK) for name in names], autorange="reversed",
             automargin=True, showgrid=False, fixedrange=True,
         ),
         legend=dict(orientation="h", y=1.02, yanchor="bottom", x=0, traceorder="reversed"),
@@ -232,7 +241,7 @@ def calibration_figure(
     Returns:
         The figure.
     """
-    figure = _figure(height=360)
+    figure = base_figure(height=360)
     figure.add_scatter(
         x=[0, 1], y=[0, 1], mode="lines", line=dict(color=INK, width=1, dash="dot"),
         hoverinfo="skip",
@@ -267,7 +276,8 @@ def calibration_figure(
     return figure
 
 
-def _figure(height: int) -> go.Figure:
+def base_figure(height: int) -> go.Figure:
+    """An empty figure in the style of all others."""
     axis = dict(
         gridcolor=GRID, zeroline=False, linecolor=INK, ticks="outside", tickcolor=INK, ticklen=4,
         title=dict(standoff=8), automargin=True,
@@ -286,7 +296,7 @@ def _figure(height: int) -> go.Figure:
     return go.Figure(layout=layout)
 
 
-def _text(label: str, longest: int = 32) -> str:
+def plain_text(label: str, longest: int = 32) -> str:
     """A label that Plotly shows literally, shortened if it is long."""
     short = label if len(label) <= longest else label[: longest - 1] + "…"
     return html.escape(short, quote=False).replace("{", "&#123;")
@@ -297,11 +307,13 @@ def _colorscale() -> list[list[Any]]:
     return [[i / last, colour] for i, colour in enumerate(CHANCE_COLOURS)]
 
 
-def _marker(kind: MarkKind) -> dict[str, Any]:
+def marker(kind: MarkKind) -> dict[str, Any]:
+    """How a kind of run is drawn."""
     return {**_MARKERS[kind], "size": _SIZES[kind]}
 
 
-def _add_marks(figure: go.Figure, kind: MarkKind, marks: Sequence[Mark]) -> None:
+def add_marks(figure: go.Figure, kind: MarkKind, marks: Sequence[Mark]) -> None:
+    """Draws designs of one kind, those near the slice stronger."""
     if not marks:
         return
     strength = [0.2 + 0.8 * mark.nearness for mark in marks]
@@ -315,7 +327,7 @@ def _add_marks(figure: go.Figure, kind: MarkKind, marks: Sequence[Mark]) -> None
             "opacity": strength,
             "size": [_SIZES[kind] * (0.5 + 0.5 * s) for s in strength],
         },
-        customdata=[_text(mark.label) for mark in marks],
+        customdata=[plain_text(mark.label) for mark in marks],
         hovertemplate="%{customdata}<extra></extra>",
         cliponaxis=False,
     )
@@ -328,14 +340,14 @@ def _axis(axis: Axis) -> dict[str, Any]:
         low, high = bounds[0], bounds[-1]
     ends = [math.log10(low), math.log10(high)] if axis.is_log else [low, high]
     made: dict[str, Any] = dict(
-        title=dict(text=_text(axis.label)),
+        title=dict(text=plain_text(axis.label)),
         type="log" if axis.is_log else "linear",
         range=ends,
         showgrid=False,
     )
     if axis.names is not None:
         made |= dict(
-            tickvals=list(axis.values), ticktext=[_text(name, _TICK) for name in axis.names]
+            tickvals=list(axis.values), ticktext=[plain_text(name, _TICK) for name in axis.names]
         )
     elif axis.is_log:
         made |= dict(tickvals=_round_numbers(low, high), tickformat="~g")

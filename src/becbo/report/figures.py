@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 from plotly import graph_objects as go
 
 from becbo.campaign.description import LabParameter
 from becbo.campaign.formatting import percent, result_text
+from becbo.campaign.runs import Run
+from becbo.front import is_acceptable
 from becbo.insight.insight import Importances, Insight
+from becbo.outputs import Objective
 from becbo.plots import interactive
+from becbo.plots import outputs as output_plots
 from becbo.space import Categorical
 from becbo.trial import Outcome
 
@@ -25,12 +30,19 @@ class ReportFigure:
 
 
 def report_figures(found: Insight) -> dict[str, ReportFigure]:
-    """All figures by name: progress, map-1 and so on, failure, value, calibration."""
+    """All figures by name.
+
+    They are progress with one objective, front-1 and so on and hypervolume with several, limit-1
+    and so on, map-1 and so on, failure, value and calibration.
+    """
     shown = {}
-    if found.status.n_done:
+    if found.status.n_done and len(found.description.outputs.objectives) == 1:
         shown["progress"] = _progress(found)
-    for i, figure in enumerate(_maps(found), start=1):
-        shown[f"map-{i}"] = figure
+    groups = {"front": _fronts(found), "limit": _limits(found), "map": _maps(found)}
+    for group, figures in groups.items():
+        shown |= {f"{group}-{i}": figure for i, figure in enumerate(figures, start=1)}
+    if found.growth is not None:
+        shown["hypervolume"] = _hypervolume(found)
     for name, importances, what in (
         ("failure", found.failure_importances, "the chance to work"),
         ("value", found.value_importances, "the expected value"),
@@ -44,17 +56,91 @@ def report_figures(found: Insight) -> dict[str, ReportFigure]:
 
 def _progress(found: Insight) -> ReportFigure:
     done = [run for run in found.runs if run.outcome.is_answer]
-    objective = found.description.outputs.objectives[0]
-    is_maximised = objective.direction == "maximize"
+    outputs = found.description.outputs
+    (objective,) = outputs.objectives
+    best: list[float | None] = []
+    for run in done:
+        value = run.values.get(objective.name)
+        so_far = best[-1] if best else None
+        is_better = (
+            value is not None
+            and is_acceptable(run.result, outputs)
+            and (so_far is None or objective.gain(value) > objective.gain(so_far))
+        )
+        best.append(value if is_better else so_far)
     figure = interactive.progress_figure(
         [run.number for run in done],
         [run.values.get(objective.name) for run in done],
-        direction="maximize" if is_maximised else "minimize",
+        best,
         value_label=found.description.headings[objective.name],
+        target=objective.target,
     )
     return ReportFigure(
         figure, f"{objective.name} of every run and the best so far, failures below"
     )
+
+
+def _fronts(found: Insight) -> Iterator[ReportFigure]:
+    """Two objectives as a plane, more as pairs."""
+    if not found.status.front:
+        return
+    front = {run.number for run in found.status.front}
+    for x, y in combinations(found.description.outputs.objectives, 2):
+        points = [
+            (run, run.values.get(x.name), run.values.get(y.name))
+            for run in found.runs
+            if run.outcome.is_answer
+        ]
+        marks = [
+            interactive.Mark(_kind(found, run), a, b, _label(found, run))
+            for run, a, b in points
+            if a is not None and b is not None
+        ]
+        for each in found.suggestions:
+            if x.name in each.outputs and y.name in each.outputs:
+                at = each.outputs[x.name].mean, each.outputs[y.name].mean
+                what = "next" if each.number is None else f"run {each.number}"
+                marks.append(interactive.Mark("next", *at, f"{what}, as expected"))
+        steps = [
+            (a, b)
+            for run, a, b in points
+            if run.number in front and a is not None and b is not None
+        ]
+        figure = output_plots.pareto_figure(
+            _objective_axis(found, x), _objective_axis(found, y), marks, steps
+        )
+        yield ReportFigure(figure, f"{y.name} against {x.name} of every run, with the front")
+
+
+def _objective_axis(found: Insight, objective: Objective) -> output_plots.ObjectiveAxis:
+    signs = {"maximize": 1, "minimize": -1, None: 0}
+    label = found.description.headings[objective.name]
+    return output_plots.ObjectiveAxis(label, signs[objective.direction], objective.target)
+
+
+def _hypervolume(found: Insight) -> ReportFigure:
+    assert found.growth is not None
+    figure = output_plots.hypervolume_figure(found.growth.numbers, found.growth.volumes)
+    return ReportFigure(figure, "hypervolume of the front after each run")
+
+
+def _limits(found: Insight) -> Iterator[ReportFigure]:
+    for limit in found.description.outputs.limits:
+        measured = [
+            (run, value) for run in found.runs if (value := run.values.get(limit.name)) is not None
+        ]
+        if measured:
+            figure = output_plots.limit_figure(
+                [run.number for run, _ in measured],
+                [value for _, value in measured],
+                [run.outcome is Outcome.OK for run, _ in measured],
+                label=found.description.headings[limit.name],
+                lower=limit.lower,
+                upper=limit.upper,
+            )
+            n_broken = sum(limit.margin(value) < 0 for _, value in measured)
+            said = f"{n_broken} of {len(measured)} runs are beyond it"
+            yield ReportFigure(figure, f"{limit.name} of every run, {limit.wish}: {said}")
 
 
 def _maps(found: Insight) -> Iterable[ReportFigure]:
@@ -91,22 +177,27 @@ def _marks(
     found: Insight, x: LabParameter, y: LabParameter | None, nearness: Iterable[float]
 ) -> Iterable[interactive.Mark]:
     """All runs that say something, the best, and the suggestion that nobody asked for yet."""
-    kinds: dict[Outcome, interactive.MarkKind] = {
-        Outcome.OK: "worked", Outcome.FAILED: "failed", Outcome.PENDING: "next"
-    }  # fmt: skip
-    best = found.status.best
     for run, near in zip(found.runs, nearness, strict=True):
-        if run.outcome in kinds:
-            is_best = best is not None and run.number == best.number
-            kind = "best" if is_best else kinds[run.outcome]
-            label = f"run {run.number}: {result_text(run.result, found.description.outputs)}"
-            yield interactive.Mark(
-                kind, _position(x, run.params), _position(y, run.params), label, near
-            )
+        if run.outcome is not Outcome.LOST:
+            at = _position(x, run.params), _position(y, run.params)
+            yield interactive.Mark(_kind(found, run), *at, _label(found, run), near)
     for next_ in found.suggestions:
         if next_.number is None:
             at = _position(x, next_.params), _position(y, next_.params)
             yield interactive.Mark("next", *at, "would be suggested next")
+
+
+def _kind(found: Insight, run: Run) -> interactive.MarkKind:
+    """How a run is drawn that was not lost."""
+    if run.number in {best.number for best in found.status.front}:
+        return "best"
+    if run.outcome is Outcome.OK:
+        return "worked" if found.description.outputs.are_kept(run.values) else "beyond"
+    return "failed" if run.outcome is Outcome.FAILED else "next"
+
+
+def _label(found: Insight, run: Run) -> str:
+    return f"run {run.number}: {result_text(run.result, found.description.outputs)}"
 
 
 def _position(described: LabParameter | None, params: dict[str, Any]) -> float:

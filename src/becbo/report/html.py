@@ -13,18 +13,20 @@ from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from plotly.offline import get_plotlyjs
 
 from becbo.campaign import formatting
 from becbo.campaign.campaign import Campaign
 from becbo.errors import InvalidInput
 from becbo.insight.calibration import ENOUGH
 from becbo.insight.insight import Insight, analyze_campaign
+from becbo.outlook import HORIZONS
 from becbo.report.figures import ReportFigure, report_figures
 from becbo.trial import Outcome
 
 _FOLDER = Path(__file__).parent / "templates"
 STYLE = (_FOLDER / "insight.css").read_text(encoding="utf-8")
+# Plotly for figures with axes only: a third of the size of the whole library.
+PLOTLY = (_FOLDER / "plotly-cartesian.min.js").read_text(encoding="utf-8")
 _DRAW = (_FOLDER / "draw.js").read_text(encoding="utf-8")
 
 
@@ -70,7 +72,7 @@ def standalone_page(title: str, content: str) -> str:
             written=datetime.now(),
             sections=content,
             style=STYLE,
-            plotly=get_plotlyjs(),
+            plotly=PLOTLY,
             draw=_DRAW,
         )
     )
@@ -84,7 +86,9 @@ def report_sections(found: Insight) -> str:
         found=found,
         described=found.description,
         best=found.status.best,
+        front_numbers={run.number for run in found.status.front},
         effort=_effort(found),
+        forecasts=[found.outlook.after(k) for k in HORIZONS],
         enough=ENOUGH,
         pictures=shown,
         figures=_json(shown),
@@ -118,5 +122,9 @@ def _environment() -> Environment:
         "number": formatting.number, "percent": formatting.percent, "plural": formatting.plural,
         "tight": formatting.tight,
     }  # fmt: skip
-    environment.globals |= {"estimate": formatting.estimate}
+    environment.globals |= {
+        "estimate": formatting.estimate,
+        "margin": formatting.margin_text,
+        "Outcome": Outcome,
+    }
     return environment

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-from plotly.offline import get_plotlyjs
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
@@ -23,7 +22,7 @@ from becbo.campaign.formatting import (
     sentence,
     values_text,
 )
-from becbo.report.html import STYLE
+from becbo.report.html import PLOTLY, STYLE
 from becbo.trial import Outcome
 from becbo.web.registry import id_of
 from becbo.web.security import Access, session_of
@@ -59,7 +58,7 @@ class Assets:
     """
 
     def __init__(self) -> None:
-        others = {"plotly.js": get_plotlyjs().encode(), "insight.css": STYLE.encode()}
+        others = {"plotly.js": PLOTLY.encode(), "insight.css": STYLE.encode()}
         own = {path.name: path.read_bytes() for path in sorted((_HERE / "static").iterdir())}
         self._content: dict[str, bytes] = {}
         self._urls: dict[str, str] = {}
