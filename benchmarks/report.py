@@ -22,7 +22,6 @@ import scale
 import showcases
 import speed
 
-from becbo.bench.accuracy import read_curves
 from becbo.bench.plan import SUITES
 from becbo.bench.records import Record, read
 from becbo.bench.report import standing, write_report
@@ -225,7 +224,7 @@ def main() -> None:
 def draw_everything(folder: Path) -> None:
     """A report with all its figures for each folder of records."""
     for suite in ("paper", "peers", *OUTPUTS):
-        write_report(finished(RESULTS / suite), folder / suite, read_curves(RESULTS / suite), print)
+        write_report(finished(RESULTS / suite), folder / suite, print)
 
 
 def write_results() -> None:
@@ -245,7 +244,7 @@ def write_results() -> None:
         "explain": explain.table(answers),
         "told": goals.told_limits(honest + told),
     }
-    write_report(paper, HERE, read_curves(RESULTS / "paper"), print, IMAGES, SHOWN)
+    write_report(paper, HERE, print, IMAGES, SHOWN)
     cells = json.loads(speed.RESULTS.read_text())
     footprint = json.loads((RESULTS / "footprint.json").read_text())
     text = TEXT.format(

@@ -368,10 +368,11 @@ TABLE: dict[str, set[str]] = {
         "becbo.bench",
     },
     "becbo.bench.accuracy": {
-        "joblib",
         "becbo.arrays",
+        "becbo.errors",
         "numpy",
         "becbo.problems",
+        "becbo.surrogates.base",
         "becbo.threads",
         "becbo.plots",
         "becbo.bench",

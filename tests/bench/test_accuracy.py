@@ -1,7 +1,7 @@
-"""Accuracy of the classifiers of recorded runs."""
+"""Accuracy of classifiers in the course of runs."""
 
-import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,21 +10,16 @@ from bench.sample import make_record, make_run
 from commands import Done
 
 from becbo.bench.accuracy import (
-    CURVES,
-    Curve,
-    accuracy_lines,
+    accuracy_curve,
     accuracy_panels,
     balanced_accuracy,
     mean_class_accuracy,
-    measure,
-    measure_all,
     probes,
-    read_curves,
-    unmeasured,
-    write_curve,
 )
 from becbo.bench.cases import random_record
-from becbo.bench.records import Record, write
+from becbo.bench.records import missing, read, write
+from becbo.bench.replay import fit
+from becbo.bench.run import execute, fan_out
 from becbo.errors import Infeasible
 from becbo.problems import get
 
@@ -56,60 +51,62 @@ def test_balanced_accuracy() -> None:
     assert mean_class_accuracy(feasible, feasible) == 1.0
     assert mean_class_accuracy(np.zeros(5, dtype=bool), feasible) == 0.5
     assert mean_class_accuracy(np.array([True, True, False, False, False]), feasible) == 0.875
-    assert balanced_accuracy(RUN, 30) > 0.7
+    _, models = fit(RUN, 30)
+    assert balanced_accuracy(models.feasibility, LSQ) > 0.7
 
 
-def test_what_is_measured_is_kept_and_not_measured_again(tmp_path: Path) -> None:
-    record = make_record(make_run(budget=30), y=RUN.y, n_initial=10)
-    tasks = unmeasured([record], {}, every=10)
-    assert tasks == [(record, (10, 20, 30))]
-    write_curve(tmp_path, Curve(record.run.key, {10: 0.6, 30: 0.8}, 1.0))
-    known = read_curves(tmp_path)
-    assert known[record.run.key].accuracy == {10: 0.6, 30: 0.8}
-    assert unmeasured([record], known, every=10) == [(record, (20,))]
-    write_curve(tmp_path, Curve(record.run.key, {20: 0.7}, 1.0))
-    with (tmp_path / CURVES).open("a") as file:
-        file.write('{"format":1,"problem":"ls')  # killed while writing
-    again = read_curves(tmp_path)[record.run.key]
-    assert (again.accuracy, again.seconds) == ({10: 0.6, 30: 0.8, 20: 0.7}, 2.0)
-    assert unmeasured([record], read_curves(tmp_path), every=10) == []
+def test_runs_measure_it_after_every_evaluation() -> None:
+    run = make_run(budget=14)
+    plain, measured = execute(run), execute(run, with_accuracy=True)
+    assert measured.y == plain.y  # it changes nothing
+    assert len(measured.accuracy) == 4 and measured.has_accuracy and not plain.accuracy
+    # The first proposal rests on the initial design alone.
+    _, models = fit(measured, 10)
+    assert measured.accuracy[0] == pytest.approx(
+        balanced_accuracy(models.feasibility, LSQ), abs=0.01
+    )
+    curve = accuracy_curve(measured)
+    assert np.isnan(curve[:10]).all() and curve[10:].tolist() == list(measured.accuracy)
 
 
-def test_runs_that_say_nothing_are_left_out() -> None:
-    failed = Record(make_run(), error="oh")
-    hopeless = make_record(make_run("refrigeration"))
-    assert unmeasured([failed, hopeless], {}, every=1) == []
+def test_records_keep_it(tmp_path: Path) -> None:
+    record = replace(make_record(make_run()), accuracy=(0.5, 0.75))
+    write(tmp_path, record)
+    assert read(tmp_path).records == (record,)
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_measuring_many(jobs: int) -> None:
-    tasks = [(random_record("lsq", "edge", seed, 12), (6, 12)) for seed in range(2)]
-    curves = sorted(measure_all(tasks, jobs), key=lambda curve: curve.key)
-    assert [curve.key for curve in curves] == [("lsq", "edge", 0), ("lsq", "edge", 1)]
-    assert curves[0].accuracy == measure(*tasks[0]).accuracy
+def test_a_run_without_it_is_missing_if_it_is_wanted() -> None:
+    run = make_run(budget=3)
+    without, having = make_record(run), replace(make_record(run), accuracy=(0.5, 0.75))
+    assert missing([run], [without]) == missing([run], [having], with_accuracy=True) == []
+    assert missing([run], [without], with_accuracy=True) == [run]
 
 
-def test_lines_between_what_was_measured() -> None:
-    curves = [Curve(("lsq", "edge", 0), {2: 0.5, 4: 0.7}), Curve(("lsq", "edge", 1), {3: 0.6})]
-    expected = [[np.nan, 0.5, 0.6, 0.7], [np.nan, np.nan, 0.6, np.nan]]
-    np.testing.assert_allclose(accuracy_lines(curves), expected)
-    other = Curve(("townsend", "be-cbo", 0), {3: 0.6})
-    first, second = accuracy_panels([*curves, other])
-    assert (first.title, second.title) == ("townsend", "lsq")  # the order of the problem list
-    assert {label: lines.shape for label, lines in second.curves.items()} == {"edge": (2, 4)}
+def test_a_run_without_it_is_not_continued_but_repeated() -> None:
+    short = execute(make_run(budget=11))
+    (again,) = fan_out([make_run(budget=12)], known=[short], with_accuracy=True)
+    assert again.continued_at == () and again.has_accuracy
+    short = execute(make_run(budget=11), with_accuracy=True)
+    (longer,) = fan_out([make_run(budget=12)], known=[short], with_accuracy=True)
+    assert longer.continued_at == (11,) and longer.has_accuracy
+    assert longer.accuracy[:1] == short.accuracy
+
+
+def test_panels() -> None:
+    first = replace(make_record(make_run(seed=0)), accuracy=(0.5, 0.75))
+    second = replace(make_record(make_run(seed=1)), accuracy=(0.6, 0.7))
+    without = make_record(make_run(label="cei"))
+    (panel,) = accuracy_panels([first, second, without], ["townsend", "lsq"])
+    assert panel.title == "lsq" and list(panel.curves) == ["edge"]
+    np.testing.assert_allclose(panel.curves["edge"], [[np.nan, 0.5], [np.nan, 0.6]])
 
 
 def test_the_command(tmp_path: Path, becbo: Callable[..., Done]) -> None:
-    for seed in range(2):
-        write(tmp_path, random_record("lsq", "edge", seed, 12))
-    call = ["bench", "accuracy", str(tmp_path), "--every", "3"]
-    done = becbo(*call)
+    call = ["bench", "run", "--methods", "edge", "--seeds", "1", "--budget", "12", "--accuracy"]
+    done = becbo(*call, "--problems", "lsq", "--out", str(tmp_path))
     assert done.code == 0, done.err
-    assert "2 classifiers to fit, in 2 runs" in done.out  # all 12 designs are initial ones
-    assert "2/2 lsq, edge, seed 1" in done.out
-    assert len((tmp_path / CURVES).read_text().splitlines()) == 2
-    assert json.loads((tmp_path / CURVES).read_text().splitlines()[0])["accuracy"]["12"] > 0.5
-    assert "0 classifiers to fit" in becbo(*call).out
-    nothing = becbo(*call, "--methods", "nonsense")
-    assert nothing.code == 2
-    assert "no run of nonsense" in nothing.err
+    (record,) = read(tmp_path).records
+    assert len(record.accuracy) == 2 and min(record.accuracy) > 0.4
+    assert "1 of them" in becbo(*call, "--problems", "lsq", "--out", str(tmp_path)).out
+    refused = becbo(*call, "--problems", "lsq,refrigeration", "--out", str(tmp_path))
+    assert refused.code == 2 and "cannot be measured on refrigeration" in refused.err

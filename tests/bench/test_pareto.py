@@ -12,7 +12,6 @@ from bench.sample import make_record, make_run
 from pymoo.indicators.hv import HV
 
 from becbo.bench import summary
-from becbo.bench.accuracy import unmeasured
 from becbo.bench.records import Record, read, write
 from becbo.bench.report import write_report
 from becbo.bench.run import execute
@@ -175,13 +174,3 @@ def test_report_of_hypervolumes(tmp_path: Path) -> None:
     for words in ("hypervolume regret @30", "best known hypervolume", "Who is ahead"):
         assert words in text
     assert "log10 regret @" not in text
-
-
-def test_accuracy_is_not_measured_where_runs_were_told_numbers() -> None:
-    runs = [
-        random_record("bnh", "edge", 0),
-        random_record("lsq", "edge-measured", 0, measured=True),
-        random_record("lsq", "edge", 0),
-    ]
-    tasks = unmeasured(runs, {}, every=10)
-    assert [record.run.key for record, _ in tasks] == [("lsq", "edge", 0)]

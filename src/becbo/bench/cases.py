@@ -12,7 +12,7 @@ from becbo.arrays import Array
 from becbo.bench.accuracy import balanced_accuracy
 from becbo.bench.plan import Run
 from becbo.bench.records import Record
-from becbo.bench.replay import GRID, snapshot
+from becbo.bench.replay import GRID, fit, problem_of, snapshot
 from becbo.problems import get_single
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def classifier_cases(
     `classifiers` are names by the method that has them; the first two decide.
     """
     records = [[random_record(problem, m, s, n) for s in range(n_sets)] for m in classifiers]
-    accuracy = np.array([[balanced_accuracy(r, n) for r in row] for row in records])
+    accuracy = np.array([[_accuracy(r, n) for r in row] for row in records])
     names = tuple(classifiers.values())
 
     def panel(k: int, i: int) -> Landscape:
@@ -87,6 +87,11 @@ def classifier_cases(
         for reason, i in zip(reasons, choose_cases(*accuracy[:2]), strict=True)
     )
     return Cases(names, cases, accuracy)
+
+
+def _accuracy(record: Record, n: int) -> float:
+    _, models = fit(record, n)
+    return balanced_accuracy(models.feasibility, problem_of(record))
 
 
 def choose_cases(first: Array, second: Array) -> tuple[int, ...]:  # (n,), (n,)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from becbo.bench.accuracy import Curve, Key, accuracy_panels
+from becbo.bench.accuracy import accuracy_panels
 from becbo.bench.boundary_table import boundary_table
 from becbo.bench.cases import classifier_cases
 from becbo.bench.records import Record
@@ -31,11 +31,11 @@ SHOWN_METHODS = ("cei-ep", "scbo-ep", "svm-cbo", "be-cbo-v1", "edge")
 Draw = Callable[[str, Callable[[], "Figure"], str], str]  # a figure that is not wanted: ""
 
 
-def picture_blocks(section: Section, curves: Mapping[Key, Curve], draw: Draw) -> Iterator[str]:
+def picture_blocks(section: Section, draw: Draw) -> Iterator[str]:
     """Whatever the runs of a section have to show."""
     yield from _samples(section, draw)
     yield from _stages(section, draw)
-    yield from _accuracy(section, curves.values(), draw)
+    yield from _accuracy(section, draw)
     if section.name == "paper" and "be-cbo-v1" in section.labels:
         yield from _cases(draw)
     if section.name == "paper" and set(section.problems) == set(PAPER):
@@ -89,17 +89,18 @@ def _stages_figure(run: Record) -> Figure:
     )
 
 
-def _accuracy(section: Section, curves: Iterable[Curve], draw: Draw) -> Iterator[str]:
-    mine = [c for c in curves if c.key[0] in section.problems and c.key[1] in section.labels]
-    if mine:
+def _accuracy(section: Section, draw: Draw) -> Iterator[str]:
+    panels = accuracy_panels(section.records, section.problems)
+    if panels:
         yield draw(
             f"{section.name}-accuracy",
             lambda: accuracy_figure(
-                accuracy_panels(mine),
+                panels,
                 title=f"How well the classifiers know the edge ({section.name})",
             ),
             "Balanced accuracy of the classifiers on 10,000 random designs, half of them working "
-            "where enough can be found; guessing gives 50 %. Measured by `becbo bench accuracy`.",
+            "where enough can be found, after every evaluation of the runs that measured it "
+            "(`becbo bench run --accuracy`); guessing gives 50 %.",
         )
 
 

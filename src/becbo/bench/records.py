@@ -49,6 +49,7 @@ class Record:
     versions: Mapping[str, str] = field(default_factory=dict)
     error: str | None = None  # a traceback
     continued_at: tuple[int, ...] = ()  # evaluations after which it was continued from its record
+    accuracy: tuple[float, ...] = ()  # balanced, of each proposal's classifier, if measured
 
     @property
     def is_finished(self) -> bool:
@@ -59,6 +60,11 @@ class Record:
     def n_initial(self) -> int:
         """Evaluations of the initial design."""
         return len(self.y) - len(self.seconds)
+
+    @property
+    def has_accuracy(self) -> bool:
+        """Whether the accuracy of its classifiers was measured throughout."""
+        return len(self.accuracy) == len(self.seconds)
 
     @property
     def started_blind(self) -> bool:
@@ -116,12 +122,14 @@ def read_plans(folder: Path, complaints: list[str]) -> list[Plan]:
     return [_plan(line) for line in read_lines(path, complaints)] if path.exists() else []
 
 
-def missing(runs: Iterable[Run], records: Iterable[Record]) -> list[Run]:
+def missing(
+    runs: Iterable[Run], records: Iterable[Record], with_accuracy: bool = False
+) -> list[Run]:
     """The runs without a finished record. A run that ended in an error is missing.
 
-    So is one with fewer evaluations than wanted; `execute` continues it from its record. A record
-    made with other settings is neither finished nor missing: it is an error. So are runs on a
-    problem that differ in their protocol.
+    So is one with fewer evaluations than wanted, which `execute` continues from its record, and one
+    without accuracies if they are wanted. A record made with other settings is neither finished nor
+    missing: it is an error. So are runs on a problem that differ in their protocol.
     """
     done = {record.run.key: record for record in records if record.is_finished}
     protocols = {record.run.problem: record.run for record in done.values()}
@@ -132,7 +140,8 @@ def missing(runs: Iterable[Run], records: Iterable[Record]) -> list[Run]:
         record = done.get(run.key)
         if record is not None:
             _check_same(run, record.run, [s.name for s in fields(Run) if s.name != "budget"])
-        if record is None or record.run.budget < run.budget:
+        is_short = record is None or record.run.budget < run.budget
+        if is_short or (with_accuracy and not done[run.key].has_accuracy):
             left[run.key] = run
     return list(left.values())
 
@@ -157,6 +166,7 @@ def _record(content: Mapping[str, Any]) -> Record:
             "y": tuple(tuple(v) if isinstance(v, list) else v for v in content["y"]),
             "seconds": tuple(content["seconds"]),
             "continued_at": tuple(content.get("continued_at", ())),
+            "accuracy": tuple(content.get("accuracy", ())),
             "parts": {part: tuple(seconds) for part, seconds in content["parts"].items()},
             "searches": Searches(
                 tuple(searches["winners"]),

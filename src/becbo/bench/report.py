@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from becbo.arrays import Array
-from becbo.bench.accuracy import Curve, Key
 from becbo.bench.claims import SIMILAR, claims_table
 from becbo.bench.pictures import Draw, picture_blocks
 from becbo.bench.records import Record
@@ -74,7 +73,6 @@ if it lies within {SIMILAR:.1f}, a factor of two. Few runs leave much undecided.
 def write_report(
     records: Iterable[Record],
     folder: Path,
-    curves: Mapping[Key, Curve] | None = None,
     note: Callable[[str], None] = lambda _: None,
     figures: Path | None = None,
     only: Container[str] | None = None,
@@ -84,7 +82,6 @@ def write_report(
     Args:
         records: what to report on.
         folder: where the page goes.
-        curves: the accuracies of classifiers, if they were measured.
         note: hears of each step.
         figures: where figures go; otherwise a folder beside the page.
         only: names of the figures to draw; otherwise all.
@@ -115,7 +112,7 @@ def write_report(
     blocks = [_INTRODUCTION, *_claims(found)]
     for section in found:
         note(f"section {section.name}")
-        blocks += section_blocks(section, curves or {}, draw)
+        blocks += section_blocks(section, draw)
     page = folder / PAGE
     page.write_text("\n".join(block.rstrip() + "\n" for block in blocks if block))
     return page
@@ -126,7 +123,7 @@ def _claims(found: Sequence[Section]) -> list[str]:
     return [_CLAIMS, judged.markdown()] if judged.rows else []
 
 
-def section_blocks(section: Section, curves: Mapping[Key, Curve], draw: Draw) -> Iterator[str]:
+def section_blocks(section: Section, draw: Draw) -> Iterator[str]:
     """The text of one section, its figures drawn on the way."""
     yield f"## {section.name}: {section.summary}"
     yield _what_ran(section)
@@ -154,7 +151,7 @@ def section_blocks(section: Section, curves: Mapping[Key, Curve], draw: Draw) ->
     if len(section.labels) > 1 and section.compared:
         yield from _comparison_blocks(section, draw)
     if section.measure is not HYPERVOLUME_REGRET:
-        yield from picture_blocks(section, curves, draw)
+        yield from picture_blocks(section, draw)
     yield "### All numbers"
     yield table(section.records).markdown()
 

@@ -18,17 +18,18 @@ from typing import Any, cast
 import numpy as np
 
 from becbo import InvalidInput, Optimizer
+from becbo.bench.accuracy import DIGITS, balanced_accuracy
 from becbo.bench.experiment import Experiment, answer, outputs_of, perform
 from becbo.bench.plan import N_INITIAL, Run, make_proposer
 from becbo.bench.records import Record, Searches
 from becbo.errors import BecboError
 from becbo.extras import needed_extras
-from becbo.problems import ConstrainedProblem, get
+from becbo.problems import ConstrainedProblem, Problem, get, get_single
 from becbo.proposers.base import Proposal, Proposer
 from becbo.search.candidates import sobol
 from becbo.threads import one_thread
 
-Task = tuple[Run, Record | None]  # a run, and what it is continued from
+Task = tuple[Run, Record | None, bool]  # a run, what it is continued from, whether with accuracy
 
 _DESIGN = 10  # the stream of random numbers that initial designs are drawn from
 # Below this feasible share a redraw until something works would take hours.
@@ -72,6 +73,7 @@ def execute(
     proposer: Proposer | None = None,
     told: str = "nothing",
     before: Record | None = None,
+    with_accuracy: bool = False,
 ) -> Record:
     """One optimisation as a record.
 
@@ -82,6 +84,8 @@ def execute(
             compared on failures without a reason.
         before: a shorter record of the same run, to be continued. Its designs have seven digits,
             so a continued run is not the one that was never interrupted, digit by digit.
+        with_accuracy: test the classifier behind each proposal on random designs. That takes time
+            of its own, which is not counted as the proposal's.
 
     Returns:
         The record.
@@ -108,6 +112,8 @@ def execute(
         asked = time.thread_time()  # runs share the machine with others: processor time is fair
         trial = optimizer.ask()
         journal.note(trial.number, optimizer.proposal, time.thread_time() - asked)
+        if with_accuracy:
+            journal.test(optimizer.proposal, get_single(run.problem))
         tried.append((trial.params, perform(problem, trial.params)))
         answer(tried[-1][1], run.measured, told).give_to(optimizer, trial)
     return Record(
@@ -121,6 +127,7 @@ def execute(
         seconds_total=round(spent + time.perf_counter() - begin, 3),
         versions=versions(),
         continued_at=(*before.continued_at, len(before.y)) if before else (),
+        accuracy=tuple(journal.accuracy),
     )
 
 
@@ -164,12 +171,12 @@ def evaluations(tried: Iterable[tuple[Mapping[str, Any], Experiment]]) -> dict[s
     return {"x": tuple(x), "y": tuple(y)}
 
 
-def attempt(run: Run, before: Record | None = None) -> Record:
+def attempt(run: Run, before: Record | None = None, with_accuracy: bool = False) -> Record:
     """A run whose error becomes its record, so that the others go on."""
     begin = time.perf_counter()
     try:
         with one_thread():
-            return execute(run, before=before)
+            return execute(run, before=before, with_accuracy=with_accuracy)
     except Exception:
         return Record(
             run,
@@ -179,14 +186,14 @@ def attempt(run: Run, before: Record | None = None) -> Record:
         )
 
 
-def work(run: Run, before: Record | None = None) -> Record:
+def work(run: Run, before: Record | None = None, with_accuracy: bool = False) -> Record:
     """`attempt` in a process of its own, which does not outlive the one that started it.
 
     Ctrl-C reaches every process of a terminal; it is for the first to say what happens then.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     watch_parent()
-    return attempt(run, before)
+    return attempt(run, before, with_accuracy)
 
 
 @cache  # once per process
@@ -214,19 +221,25 @@ def fan_out(
     backend: str = "loky",
     address: str | None = None,
     known: Iterable[Record] = (),
+    with_accuracy: bool = False,
 ) -> Iterator[Record]:
     """The records of many runs, each as soon as it is there.
 
     `backend` is "loky" for processes on this machine, or "ray" or "dask" for the cluster at
     `address` (None: one started here). `jobs` -1 means as many as there are processors. Runs that
-    have a shorter record among `known` are continued.
+    have a shorter record among `known` are continued; without its accuracies, if they are wanted,
+    they begin anew.
     """
     if backend not in BACKENDS:
         raise InvalidInput(f"unknown backend {backend!r}; there are {', '.join(BACKENDS)}")
     if jobs < 1 and jobs != -1:
         raise InvalidInput(f"jobs {jobs}: give at least 1, or -1 for all processors")
-    shorter = {record.run.key: record for record in known if record.is_finished}
-    tasks = [(run, shorter.get(run.key)) for run in runs]
+    shorter = {
+        record.run.key: record
+        for record in known
+        if record.is_finished and (record.has_accuracy or not with_accuracy)
+    }
+    tasks = [(run, shorter.get(run.key), with_accuracy) for run in runs]
     yield from BACKENDS[backend](tasks, jobs, address)
 
 
@@ -268,8 +281,8 @@ def _on_ray(tasks: list[Task], jobs: int, address: str | None) -> Iterator[Recor
     under_way: dict[Any, Run] = {}
     while todo or under_way:
         while todo and (jobs == -1 or len(under_way) < jobs):
-            run, before = todo.pop()
-            under_way[task.remote(run, before)] = run
+            run, *rest = todo.pop()
+            under_way[task.remote(run, *rest)] = run
         (ready, *_), _ = ray.wait(list(under_way))
         run = under_way.pop(ready)
         try:
@@ -297,6 +310,7 @@ class _Journal:
     winners: list[str] = field(default_factory=list)
     bound_broken: list[int] = field(default_factory=list)
     fallback: list[tuple[int, str]] = field(default_factory=list)
+    accuracy: list[float] = field(default_factory=list)
 
     @classmethod
     def of(cls, record: Record) -> _Journal:
@@ -308,6 +322,7 @@ class _Journal:
             [searches.winners[code] for code in searches.winner],
             list(searches.bound_broken),
             list(searches.fallback),
+            list(record.accuracy),
         )
 
     def note(self, number: int, proposal: Proposal | None, seconds: float) -> None:
@@ -325,6 +340,13 @@ class _Journal:
             self.bound_broken.append(number)
         if found.fallback is not None:
             self.fallback.append((number, found.fallback))
+
+    def test(self, proposal: Proposal | None, problem: Problem) -> None:
+        """Tests the classifier of a proposal."""
+        if proposal is None:
+            raise BecboError("without a proposal there is no classifier to test")
+        right = balanced_accuracy(proposal.models.feasibility, problem)
+        self.accuracy.append(round(right, DIGITS))
 
     def searches(self) -> Searches:
         names = tuple(dict.fromkeys(self.winners))

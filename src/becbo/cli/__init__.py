@@ -14,8 +14,6 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from becbo.cli.accuracy import EPILOG as ACCURACY_EXAMPLE
-from becbo.cli.accuracy import accuracy
 from becbo.cli.bench import bench
 from becbo.cli.commands import register
 from becbo.cli.serve import EXAMPLE as SERVE_EXAMPLE
@@ -35,7 +33,6 @@ app = typer.Typer(
     help="Find the best design when experiments can fail and then return nothing.\n\n"
     "Start with: [bold]becbo demo[/bold]",
 )
-bench.command(epilog=ACCURACY_EXAMPLE)(accuracy)
 app.add_typer(bench, name="bench")
 app.command(epilog=EXAMPLE)(worker)
 register(app)

@@ -71,6 +71,14 @@ def run(
     address: Annotated[
         str | None, typer.Option(help="Of the cluster; without it one is started here.")
     ] = None,
+    accuracy: Annotated[
+        bool,
+        typer.Option(
+            "--accuracy",
+            help="After every evaluation test the classifier on 10,000 random designs; runs that "
+            "have not measured it are repeated.",
+        ),
+    ] = False,
 ) -> None:
     """Run every method on every problem, one record per run.
 
@@ -82,7 +90,9 @@ def run(
 
     chosen = range(first_seed, first_seed + seeds)
     plan = make_plan(suite, split_names(methods), split_names(problems), chosen, budget, protocol)
-    _run_plan(plan, out, jobs, backend, address, Console())
+    if accuracy:
+        _check_accuracy(plan)
+    _run_plan(plan, out, jobs, backend, address, accuracy, Console())
 
 
 @bench.command(epilog="Example: [bold]becbo bench status records[/bold]")
@@ -145,15 +155,13 @@ def report(
     and SVG; the page is Markdown. Problems in the plane also get pictures
     of what the methods tried and believed. Takes about a minute per suite.
     """
-    from becbo.bench.accuracy import read_curves
     from becbo.bench.report import write_report
 
     console = Console()
     records = finished_records(folder, console)
     target = out or folder / "report"
     with writing_to(target), console.status("reading") as status:
-        curves = read_curves(folder)
-        page = write_report(records, target, curves, lambda step: status.update(f"drawing: {step}"))
+        page = write_report(records, target, lambda step: status.update(f"drawing: {step}"))
     console.print(f"Done: {page}", soft_wrap=True, highlight=False)
 
 
@@ -171,8 +179,23 @@ def suites() -> None:
     Console().print(lines)
 
 
+def _check_accuracy(plan: Plan) -> None:
+    """Refuses problems on which it cannot be measured, before the first run."""
+    from becbo.bench.accuracy import probes
+    from becbo.problems import get_single
+
+    for problem in plan.problems:
+        probes(get_single(problem))
+
+
 def _run_plan(
-    plan: Plan, out: Path, jobs: int, backend: str, address: str | None, console: Console
+    plan: Plan,
+    out: Path,
+    jobs: int,
+    backend: str,
+    address: str | None,
+    accuracy: bool,
+    console: Console,
 ) -> None:
     from becbo.bench.records import missing, read, write, write_plan
     from becbo.bench.run import fan_out
@@ -180,7 +203,7 @@ def _run_plan(
     with writing_to(out):
         out.mkdir(parents=True, exist_ok=True)
         before = read(out)
-        left = missing(plan.runs(), before.records)
+        left = missing(plan.runs(), before.records, accuracy)
         write_plan(out, plan)
     _print_complaints(before.complaints, console)
     n_runs = len(plan.runs())
@@ -188,7 +211,7 @@ def _run_plan(
     new: list[Record] = []
     try:
         with _Progress(left, before.records, jobs, console) as progress:
-            for record in fan_out(left, jobs, backend, address, before.records):
+            for record in fan_out(left, jobs, backend, address, before.records, accuracy):
                 with writing_to(out):
                     write(out, record)
                 new.append(record)

@@ -37,12 +37,14 @@ class Proposal:
         found: the outcome of each search.
         believed: what the models say of each, in the user's units.
         seconds: what the regressors, the classifier and the search took.
+        models: what it rests on.
     """
 
     X: Array
     found: tuple[Found, ...]
     believed: tuple[Prediction, ...]
     seconds: Mapping[str, float]
+    models: Models
 
 
 class Proposer(ABC):
@@ -178,7 +180,7 @@ class Proposer(ABC):
                 region = region.with_taken(found[-1].x[None])
                 pending = np.vstack([pending, found[-1].x])
         X = np.array([f.x for f in found])
-        return Proposal(X, tuple(found), tuple(models.describe(X)), seconds)
+        return Proposal(X, tuple(found), tuple(models.describe(X)), seconds, models)
 
     def _fit(self, data: Dataset, rng: np.random.Generator, seconds: dict[str, float]) -> Models:
         outputs = data.outputs
