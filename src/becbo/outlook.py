@@ -214,6 +214,10 @@ class Outlook:
         expected = self.best + self.sign * self._expected_gain(k)
         return Forecast(k, expected, (ends[0], ends[1]), self.chance(k, margin))
 
+    def forecasts(self, margin: float = 0.0) -> list[Forecast]:
+        """What the next 1, 5, 10 and 20 experiments may bring."""
+        return [self.after(k, margin) for k in HORIZONS]
+
     @property
     def failure_cost(self) -> float:
         """What failures have cost so far, as a share of all experiments."""
@@ -257,7 +261,7 @@ class Outlook:
         advice, k = self.advice(rule), rule.within
         if self.best is None:
             verb = "Stop or change the ranges" if advice is Advice.STOP else "Go on"
-            tried = f"nothing is acceptable after {self.n_done} experiments"
+            tried = f"nothing is acceptable after {_experiments(self.n_done)}"
             return f"{verb}: {tried}, and {_percent(self.chance(k))} is the chance of the next {k}."
         margin = self.margin(rule)
         better = f"a {self.measure} better by more than {margin:.3g}"
@@ -267,7 +271,7 @@ class Outlook:
         if advice is Advice.CONFIRM:
             return f"Repeat the best design: {hope} of {better}, and it was measured only once."
         if self.n_done < rule.at_least:
-            return f"Go on: {self.n_done} experiments are too few to stop ({rule.at_least})."
+            return f"Go on: {_experiments(self.n_done)} of at least {rule.at_least} before a stop."
         return f"Go on: {hope} of {better}."
 
     def to_dict(self, rule: Stop = _USUAL) -> dict[str, Any]:
@@ -287,7 +291,7 @@ class Outlook:
             "n_failed": self.n_failed,
             "failure_cost": self.failure_cost,
             "margin": margin,
-            "forecasts": [self.after(k, margin).to_dict() for k in HORIZONS],
+            "forecasts": [forecast.to_dict() for forecast in self.forecasts(margin)],
             "advice": self.advice(rule).value,
             "sentence": self.sentence(rule),
         }
@@ -439,6 +443,10 @@ def _typical_gain(steps: Array, promised: float) -> float:
     log_promised = math.log(promised) if promised > 0 else -math.inf
     distance = min(max(log_promised - log_step, -_FAR), _FAR)
     return _SHRINK * math.exp(log_step + 0.5 * distance)
+
+
+def _experiments(n: int) -> str:
+    return "1 experiment" if n == 1 else f"{n} experiments"
 
 
 def _percent(share: float) -> str:

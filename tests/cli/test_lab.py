@@ -155,13 +155,34 @@ def test_nothing_yet(becbo: Becbo, tmp_path: Path) -> None:
     )
     document = said_json(becbo("status", "--json"))
     assert (document["best"], document["pending"], document["n_left"]) == (None, [], 20)
+    assert document["outlook"] is None
+
+
+def test_status_says_what_more_experiments_may_bring(becbo: Becbo, tmp_path: Path) -> None:
+    used_campaign(tmp_path)
+    lines = becbo("status").out.splitlines()
+    table = lines[lines.index("Outlook") + 1 :]
+    assert [line.split()[0] for line in table[1:5]] == ["1", "5", "10", "20"]
+    assert table[5] == "1 experiment of 2 failed or broke a limit (50 %)."
+    assert table[6].startswith("Go on: ")
+    assert "better by more than 30 " in becbo("status", "--margin", "30").out
+    assert becbo("status", "--margin", "-1").code == 2
+
+
+def test_the_outlook_while_nothing_has_worked(becbo: Becbo, tmp_path: Path) -> None:
+    new_campaign(tmp_path).add(DESIGN, failed="cracked")
+    shown = becbo("status").out
+    assert re.search(r"more +expected hardness +in four of five cases +acceptable", shown)
+    assert "Go on: nothing is acceptable after 1 experiment," in shown
 
 
 def test_json(becbo: Becbo, tmp_path: Path) -> None:
     used_campaign(tmp_path)
     status = said_json(becbo("status", "--json"))
     assert set(status) == {"name", "objectives", "limits", "recorded", "budget", "n_done", "n_left",
-                           "counts", "best", "front", "pending", "reasons"}  # fmt: skip
+                           "counts", "best", "front", "pending", "reasons",
+                           "outlook"}  # fmt: skip
+    assert [f["n_experiments"] for f in status["outlook"]["forecasts"]] == [1, 5, 10, 20]
     assert status["counts"] == {"pending": 1, "ok": 1, "failed": 1, "lost": 0}
     (objective,) = status["objectives"]
     assert objective == asdict(Objective("hardness", "maximize", unit="HV"))

@@ -137,20 +137,30 @@ def export(
 
 def status(
     everything: Annotated[bool, typer.Option("--all", help="Also list all runs.")] = False,
+    margin: Annotated[
+        float | None,
+        typer.Option(help="How much better is worth going on for, in units of the objective."),
+    ] = None,
     file: FileOption = FILE,
     campaign: NameOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the best design, the budget, pending experiments and why others failed."""
+    """Show the best design, the budget, why experiments failed, and whether to go on."""
     with opened_campaign(file, campaign) as opened:
+        from becbo import Stop
         from becbo.campaign.serialization import run_to_dict, status_to_dict
-        from becbo.cli.display import print_status
+        from becbo.cli.display import print_outlook, print_status
 
+        rule = Stop(margin=margin)
+        seen = opened.optimizer().outlook if opened.status.n_done else None
         if as_json:
             runs = {"runs": [run_to_dict(run) for run in opened.runs]} if everything else {}
-            print_json(status_to_dict(opened) | runs)
-        else:
-            print_status(Console(), opened, everything)
+            ahead = None if seen is None else seen.to_dict(rule)
+            print_json(status_to_dict(opened) | {"outlook": ahead} | runs)
+            return
+        print_status(Console(), opened, everything)
+        if seen is not None:
+            print_outlook(Console(), seen, rule)
 
 
 def report(

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from becbo import Outcome
+from becbo import Outcome, Outlook, Stop
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import Description
 from becbo.campaign.formatting import expected_text, number, percent, plural, result_text
@@ -116,6 +116,25 @@ def _correction(run: Run) -> str:
     words += ["--reason", run.reason] if run.reason else []
     words += ["--note", run.note] if run.note else []
     return shlex.join(words)
+
+
+def print_outlook(console: Console, seen: Outlook, rule: Stop) -> None:
+    """Prints what more experiments may bring, what failures have cost, and the advice."""
+    margin = seen.margin(rule)
+    table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
+    better = f"better by more than {margin:.3g}" if seen.best is not None else "acceptable"
+    for heading in ("more", f"expected {seen.measure}", "in four of five cases", better):
+        table.add_column(escape(heading))
+    for forecast in seen.forecasts(margin):
+        expected = "" if forecast.expected is None else number(forecast.expected)
+        ends = " to ".join(map(number, forecast.interval or ()))
+        table.add_row(str(forecast.n_experiments), expected, ends, percent(forecast.p_better))
+    _say(console, "\nOutlook")
+    console.print(table, highlight=False)
+    share = percent(seen.failure_cost)
+    spent = f"{plural(seen.n_failed, 'experiment')} of {seen.n_done} failed or broke a limit"
+    _say(console, f"{spent} ({share}).")
+    _say(console, escape(seen.sentence(rule)))
 
 
 def print_status(console: Console, campaign: Campaign, everything: bool) -> None:
