@@ -215,7 +215,14 @@ class Outlook:
         return Forecast(k, expected, (ends[0], ends[1]), self.chance(k, margin))
 
     def forecasts(self, margin: float = 0.0) -> list[Forecast]:
-        """What the next 1, 5, 10 and 20 experiments may bring."""
+        """What the next 1, 5, 10 and 20 experiments may bring.
+
+        Args:
+            margin: the gain that counts as better.
+
+        Returns:
+            A forecast for each of them.
+        """
         return [self.after(k, margin) for k in HORIZONS]
 
     @property
@@ -302,7 +309,7 @@ class Outlook:
 
     @property
     def _largest(self) -> float:
-        return _MOST * self.spread if self.spread > 0 else math.inf
+        return _MOST * self.spread or math.inf
 
     def _log_gain(self, k: int) -> float:
         return math.log(self.gain) + 0.5 * math.log(k)
