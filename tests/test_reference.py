@@ -147,7 +147,7 @@ def surroundings(name: str) -> dict[str, Any]:
 def test_the_example_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     text = inspect.getdoc(target(name))
-    assert ">>>" in text
+    assert section("Examples", target(name))
     if name == "becbo.botorch.Feasibility":
         return  # it needs a model of BoTorch: tests/test_botorch.py has one
     test = doctest.DocTestParser().get_doctest(text, surroundings(name), name, None, None)

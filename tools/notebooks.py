@@ -26,7 +26,9 @@ def executed(path: Path) -> Any:
     """The notebook with its outputs, run in its folder as Jupyter does."""
     notebook = nbformat.read(path, as_version=4)
     place = {"metadata": {"path": str(path.parent)}}
-    return NotebookClient(notebook, timeout=300, resources=place).execute()
+    quiet = ["--log-level=40"]  # of the kernel: errors only
+    client = NotebookClient(notebook, timeout=300, resources=place, extra_arguments=quiet)
+    return client.execute()
 
 
 def as_page(notebook: Any, name: str) -> tuple[str, dict[str, bytes]]:

@@ -1,4 +1,7 @@
-"""Builds wheel and sdist, checks them, and tries every extra in an empty environment.
+"""Builds wheel and sdist, checks them, and goes the way of a new user in empty environments.
+
+The way leads from the README to a function that fails, a study of Optuna, a lab campaign and a
+notebook, each with the extra that it needs and no other.
 
 python tools/package.py            # all extras; needs the packages build and twine
 python tools/package.py optuna lab
@@ -7,6 +10,8 @@ python tools/package.py optuna lab
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -19,16 +24,11 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 CONSTRAINTS = ROOT / "constraints.txt"
 
-OWN_FUNCTION = """
-import becbo
-from becbo import Real, Space
-def experiment(params):
-    if params["x"] > 0.7:
-        raise becbo.Infeasible("it melted")
-    return -params["x"]
-result = becbo.minimize(experiment, Space([Real("x", 0, 1)]), budget=15, seed=0)
-assert result.best.params["x"] > 0.6, result.best
-"""
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PROGRAMS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+OWN_FUNCTION = "\n".join(program for program in PROGRAMS if "optuna" not in program)
+STUDY = "\n".join(program for program in PROGRAMS if "optuna" in program)
+COMMANDS = re.findall(r"^\$ (becbo .*)$", README, re.MULTILINE)
 WITHOUT_OPTUNA = """
 try:
     import becbo.optuna
@@ -36,18 +36,6 @@ except ImportError as error:
     assert "pip install 'becbo[optuna]'" in str(error), error
 else:
     raise AssertionError("Optuna is here")
-"""
-STUDY = """
-import optuna
-from becbo.optuna import BECBOSampler
-def objective(trial):
-    x = trial.suggest_float("x", 0, 1)
-    if x > 0.7:
-        raise RuntimeError("the simulation crashed")
-    return -x
-study = optuna.create_study(sampler=BECBOSampler(seed=0))
-study.optimize(objective, n_trials=15, catch=(RuntimeError,))
-assert study.best_value < -0.6, study.best_value
 """
 FRAMES = """
 import pandas
@@ -66,19 +54,22 @@ def python(code: str) -> Step:
     return ("python", "-W", "error::DeprecationWarning:becbo", "-c", code)
 
 
-# Extras -> what a user would do first. {root} is this project.
+# Extras -> what a user would do first, in a folder with the examples and the notebooks: what the
+# README says, and a little more.
 STEPS: dict[str, list[Step]] = {
-    "": [python(OWN_FUNCTION), python(WITHOUT_OPTUNA)],
-    "optuna": [python(STUDY)],
+    "": [
+        python(OWN_FUNCTION + "assert result.best and 0 < result.n_failed < 40"),
+        python(WITHOUT_OPTUNA),
+    ],
+    "optuna": [python(STUDY + "assert study.best_value < -0.9, study.best_value")],
     "lab": [
-        ("becbo", "new", "{root}/examples/coating.yaml"),
-        ("becbo", "suggest"),
-        ("becbo", "record", "0", "812.5"),
+        *(tuple(shlex.split(command, comments=True)) for command in COMMANDS),
         ("becbo", "status"),
         ("becbo", "export", "runs.xlsx"),
-        ("becbo", "report", "--out", "report.html"),
     ],
     "bench": [
+        ("python", "-m", "pip", "install", "-qq", "nbclient", "ipykernel"),
+        ("jupyter", "execute", "notebooks/first-steps.ipynb"),
         ("becbo", "demo", "--evaluations", "12"),
         ("becbo", "bench", "run", "--problems", "lsq", "--methods", "edge", "--budget", "12",
          "--out", "records"),
@@ -116,10 +107,10 @@ def _try(wheel: Path, extra: str, folder: Path) -> None:
     pip = (str(bin_folder / "python"), "-m", "pip", "install", "-qq")
     _run(*pip, "--disable-pip-version-check", "-c", str(CONSTRAINTS), requirement)
     place = home / "work"
-    place.mkdir()
+    shutil.copytree(ROOT / "examples", place / "examples")
+    shutil.copytree(ROOT / "docs" / "notebooks", place / "notebooks")
     for program, *arguments in STEPS[extra]:
-        filled = [argument.replace("{root}", str(ROOT)) for argument in arguments]
-        _run(str(bin_folder / program), *filled, cwd=place)
+        _run(str(bin_folder / program), *arguments, cwd=place)
     shutil.rmtree(home)
 
 

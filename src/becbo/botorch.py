@@ -33,7 +33,7 @@ class Feasibility:
     Raises:
         InvalidInput: if no experiment has been answered.
 
-    Example:
+    Examples:
         >>> feasibility = Feasibility(optimizer)
         >>> x = feasibility.maximize(LogExpectedImprovement(model, best_f))
     """

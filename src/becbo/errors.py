@@ -8,7 +8,7 @@ from collections.abc import Mapping
 class BecboError(Exception):
     """Base of every error this package raises on purpose.
 
-    Example:
+    Examples:
         >>> try:
         ...     Optimizer(space, method="no-such-method")
         ... except BecboError as error:
@@ -20,7 +20,7 @@ class BecboError(Exception):
 class InvalidInput(BecboError, ValueError):
     """A value, name or setting that cannot be used; the message says which and what to do.
 
-    Example:
+    Examples:
         >>> optimizer.tell(99, 3.2)
         Traceback (most recent call last):
         becbo.errors.InvalidInput: trial 99 is unknown: there are 3 trials, from 0
@@ -38,7 +38,7 @@ class Infeasible(BecboError):
     Raises:
         InvalidInput: if the reason or `measured` is anything else.
 
-    Example:
+    Examples:
         >>> def run(params):
         ...     raise Infeasible("gel", measured={"viscosity": 340})
     """

@@ -35,7 +35,7 @@ EXTRAS = {
 class MissingExtra(BecboError, ImportError):
     """A package that is not installed; the message has the command that installs it.
 
-    Example:
+    Examples:
         >>> raise MissingExtra("this needs rich, which is not installed: pip install 'becbo[lab]'")
         Traceback (most recent call last):
         becbo.extras.MissingExtra: this needs rich, which is not installed: pip install 'becbo[lab]'

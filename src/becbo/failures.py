@@ -21,7 +21,7 @@ class Failures:
     Raises:
         InvalidInput: if a value cannot be used.
 
-    Example:
+    Examples:
         >>> optimizer = Optimizer(space, failures=Failures(chance=0.1))
     """
 

@@ -33,7 +33,7 @@ def trials_to_frame(trials: Iterable[Trial], space: Space, outputs: Outputs) -> 
         MissingExtra: if pandas is not installed.
         InvalidInput: if a parameter and an output have the same name.
 
-    Example:
+    Examples:
         >>> frame = trials_to_frame(optimizer.trials, optimizer.space, optimizer.outputs)
         >>> failed = frame[frame["outcome"] == "failed"]
     """
@@ -72,7 +72,7 @@ def trials_from_frame(frame: DataFrame, space: Space, outputs: Outputs) -> list[
     Raises:
         InvalidInput: if a column is missing or a cell cannot be used; the message names the row.
 
-    Example:
+    Examples:
         >>> frame = pandas.DataFrame({"x": [0.2, 0.9], "value": [3.2, None]})
         >>> trials = trials_from_frame(frame, optimizer.space, optimizer.outputs)
     """

@@ -36,7 +36,7 @@ class MinimizeResult:
         interrupted: whether Ctrl-C ended the run.
         message: why it ended.
 
-    Example:
+    Examples:
         >>> result = minimize(run, space, budget=12, seed=0)
         >>> result.best.params, result.best.value, result.n_failed
     """
@@ -110,7 +110,7 @@ def minimize(
     Raises:
         InvalidInput: if an argument, or what the function returned, cannot be used.
 
-    Example:
+    Examples:
         >>> result = minimize(lambda p: None if p["x"] > 0.7 else -p["x"], space, budget=12, seed=0)
         >>> print(result.best.params, result.n_failed)
     """

@@ -285,7 +285,7 @@ METHODS: dict[str, Method] = {
 }
 """The presets by name, for `Settings.method`.
 
-Example:
+Examples:
     >>> print(METHODS["edge"].summary)
     >>> optimizer = Optimizer(space, method="be-cbo")
 """

@@ -53,7 +53,7 @@ class Optimizer:
     Raises:
         InvalidInput: if an argument cannot be used, or the method cannot handle the outputs.
 
-    Example:
+    Examples:
         >>> opt = Optimizer(Space([Real("x", 0, 1)]), "minimize", seed=0)
         >>> trial = opt.tell(opt.ask(), 3.2)
     """
@@ -109,7 +109,7 @@ class Optimizer:
         Raises:
             InvalidInput: if a column is missing or a cell cannot be used.
 
-        Example:
+        Examples:
             >>> frame = pandas.DataFrame({"x": [0.2, 0.9], "value": [3.2, None]})
             >>> Optimizer.from_frame(Space([Real("x", 0, 1)]), "minimize", frame)
         """

@@ -48,7 +48,7 @@ class Advice(enum.Enum):
         CONFIRM: repeat the best design; it was measured only once.
         STOP: no gain worth the price is likely.
 
-    Example:
+    Examples:
         >>> if optimizer.outlook.advice() is Advice.STOP:
         ...     print(optimizer.best)
     """
@@ -69,7 +69,7 @@ class Forecast:
         p_better: the chance to beat the best by more than the margin; while nothing is
             acceptable, the chance that something will be.
 
-    Example:
+    Examples:
         >>> forecast = optimizer.outlook.after(10)
         >>> forecast.n_experiments, forecast.p_better < 1
         (10, True)
@@ -99,7 +99,7 @@ class Stop:
     Raises:
         InvalidInput: if an argument cannot be used.
 
-    Example:
+    Examples:
         >>> result = minimize(run, space, budget=200, stop=Stop(margin=0.5))
     """
 
@@ -163,7 +163,7 @@ class Outlook:
         gain: a typical gain of the next experiment, if there is one.
         sign: 1 if `best` grows with every gain, -1 if it falls.
 
-    Example:
+    Examples:
         >>> outlook = optimizer.outlook
         >>> print(outlook.sentence(), outlook.after(10).expected)
     """

@@ -34,7 +34,7 @@ class Objective:
     Raises:
         InvalidInput: if the name, direction, target or reference cannot be used.
 
-    Example:
+    Examples:
         >>> outputs = [Objective("strength", "maximize"), Objective("ph", target=7.0)]
         >>> optimizer = Optimizer(space, outputs)
     """
@@ -104,7 +104,7 @@ class Limit:
     Raises:
         InvalidInput: if the name or the bounds cannot be used.
 
-    Example:
+    Examples:
         >>> optimizer = Optimizer(space, [Objective("cost"), Limit("viscosity", upper=200)])
         >>> trial = optimizer.tell(optimizer.ask(), {"cost": 3.1, "viscosity": 120})
     """
@@ -166,7 +166,7 @@ class Recorded:
     Raises:
         InvalidInput: if the name cannot be used.
 
-    Example:
+    Examples:
         >>> optimizer = Optimizer(space, [Objective("cost"), Recorded("colour")])
     """
 

@@ -85,7 +85,7 @@ class Real:
     Raises:
         InvalidInput: if the name, the bounds or the step cannot be used.
 
-    Example:
+    Examples:
         >>> pressure, temperature = Real("p", 1, 200, log=True), Real("t", 20, 90, step=0.5)
         >>> space = Space([pressure, temperature])
     """
@@ -227,7 +227,7 @@ class Integer:
     Raises:
         InvalidInput: if the name, the bounds or the step cannot be used.
 
-    Example:
+    Examples:
         >>> space = Space([Integer("coils", 2, 15), Integer("neurons", 4, 256, log=True)])
     """
 
@@ -329,7 +329,7 @@ class Categorical:
     Raises:
         InvalidInput: if there are too few choices, or one is listed twice.
 
-    Example:
+    Examples:
         >>> space = Space([Categorical("alloy", ["A", "B", "C"])])
     """
 

@@ -55,7 +55,7 @@ def minimize(
     Raises:
         InvalidInput: if an argument, or what the function returned, cannot be used.
 
-    Example:
+    Examples:
         >>> result = minimize(lambda x: x @ x if x[0] > 0.3 else None, [(0, 1), (0, 1)], budget=20)
         >>> result.x, result.fun
     """

@@ -39,7 +39,7 @@ class Settings:
     Raises:
         InvalidInput: if a setting cannot be used.
 
-    Example:
+    Examples:
         >>> optimizer = Optimizer(space, seed=0, risk=0.2)
         >>> optimizer.settings.risk
         0.2

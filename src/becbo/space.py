@@ -41,7 +41,7 @@ class LinearConstraint:
     Raises:
         InvalidInput: if a number or the bounds cannot be used.
 
-    Example:
+    Examples:
         >>> LinearConstraint({"resin": 1, "solvent": 1, "filler": 1}, equals=100)
     """
 
@@ -107,7 +107,7 @@ class Space:
     Raises:
         InvalidInput: if a parameter or constraint cannot be used.
 
-    Example:
+    Examples:
         >>> ranges = [Real("pressure", 1, 200, log=True), Categorical("alloy", ["A", "B"])]
         >>> space = Space(ranges, constraints=[lambda p: p["alloy"] == "A" or p["pressure"] < 50])
     """

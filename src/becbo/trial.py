@@ -24,7 +24,7 @@ class Outcome(enum.Enum):
         FAILED: this design does not work.
         LOST: a power cut or a crashed worker; says nothing about the design.
 
-    Example:
+    Examples:
         >>> failed = [t for t in optimizer.trials if t.outcome is Outcome.FAILED]
     """
 
@@ -48,7 +48,7 @@ class Result:
         values: for every output what was measured, or None. Also of a failed experiment.
         reasons: why it failed or was lost, if somebody said so.
 
-    Example:
+    Examples:
         >>> result = Result.failed("gel", measured={"viscosity": 340})
         >>> result.outcome, result.values
         (<Outcome.FAILED: 'failed'>, {'viscosity': 340})
@@ -148,7 +148,7 @@ class Estimate:
         mean: the predicted value.
         std: how uncertain it is.
 
-    Example:
+    Examples:
         >>> estimate = Estimate(mean=3.2, std=0.4)
         >>> low, high = estimate.mean - 2 * estimate.std, estimate.mean + 2 * estimate.std
     """
@@ -168,7 +168,7 @@ class Prediction:
         bad_luck: the chance that a design which works fails all the same, which `p_feasible`
             includes: the design is feasible with a chance of p_feasible / (1 - bad_luck).
 
-    Example:
+    Examples:
         >>> prediction = optimizer.predict({"x": 0.3})
         >>> print(f"{prediction.mean:.2f}, works with {prediction.p_feasible:.0%}")
         0.07, works with 95%
@@ -222,7 +222,7 @@ class Trial:
         origin: how the design was chosen.
         note: anything unusual about that choice, such as a fallback.
 
-    Example:
+    Examples:
         >>> trial = optimizer.ask()
         >>> trial = optimizer.tell(trial, 0.25)
         >>> trial.value

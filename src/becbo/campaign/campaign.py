@@ -58,7 +58,7 @@ class Campaign:
         study: The study that holds it.
         by: Who makes the entries.
 
-    Example:
+    Examples:
         >>> campaign = Campaign.create("coating.yaml", "lab.db")
         >>> campaign = Campaign.open("lab.db")  # from then on
         >>> run = campaign.suggest()[0]

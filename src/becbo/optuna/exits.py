@@ -51,7 +51,7 @@ def exit_outcome(code: int, state: str = "") -> Outcome:
     Raises:
         InvalidInput: if the code is not a whole number.
 
-    Example:
+    Examples:
         >>> exit_outcome(139)  # a segmentation fault
         <Outcome.FAILED: 'failed'>
         >>> exit_outcome(137, "OOMKilled"), exit_outcome(143, "PREEMPTED")

@@ -21,7 +21,7 @@ class ProposalFailed(BaseException):
     Not an `Exception`, because `optimize(catch=(Exception,))` is for designs that fail: it would
     take this for one more of them, go on, and never come to a proposal again.
 
-    Example:
+    Examples:
         >>> try:
         ...     study.optimize(objective, n_trials=1, catch=(Exception,))
         ... except ProposalFailed as error:

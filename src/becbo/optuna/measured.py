@@ -36,7 +36,7 @@ def set_values(trial: optuna.Trial, values: Mapping[str, float | None]) -> None:
     Raises:
         InvalidInput: the trial has been told, or a value is not a finite number.
 
-    Example:
+    Examples:
         >>> trial = study.ask()
         >>> set_values(trial, {"ph": 6.8})
     """

@@ -67,7 +67,7 @@ def mark_failed(
     Raises:
         InvalidInput: the trial has been told, or an argument cannot be used.
 
-    Example:
+    Examples:
         >>> trial = study.ask()
         >>> mark_failed(trial, "gel", measured={"cost": 3.1})
     """
@@ -89,7 +89,7 @@ def mark_worked(trial: optuna.Trial, measured: Mapping[str, float | None]) -> No
     Raises:
         InvalidInput: the trial has been told, or nothing was measured.
 
-    Example:
+    Examples:
         >>> trial = study.ask()
         >>> mark_worked(trial, {"cost": 3.1})
     """
@@ -111,7 +111,7 @@ def mark_lost(trial: optuna.Trial, reason: str | BaseException = "") -> None:
     Raises:
         InvalidInput: the trial has been told, or the reason is not a string.
 
-    Example:
+    Examples:
         >>> trial = study.ask()
         >>> mark_lost(trial, "the licence server is away")
     """
@@ -154,7 +154,7 @@ def marking(
     Raises:
         InvalidInput: `lost` is not a tuple of exception types.
 
-    Example:
+    Examples:
         >>> marked = marking(objective, lost=(ConnectionError,))
         >>> study.optimize(marked, n_trials=5, catch=(Exception,))
     """
@@ -208,7 +208,7 @@ def result_of(
         The result. A failed trial has the reason that somebody gave or, without one, the names of
         the constraints that it violates.
 
-    Example:
+    Examples:
         >>> result = result_of(study.trials[0], lost_numbers(study))
         >>> result.outcome, result.reason
     """
@@ -277,7 +277,7 @@ def lost_numbers(study: optuna.Study) -> frozenset[int]:
     Returns:
         The numbers.
 
-    Example:
+    Examples:
         >>> lost_numbers(study)
         frozenset()
     """
@@ -325,7 +325,7 @@ def requeue_lost(study: optuna.Study, trial: FrozenTrial) -> None:
         study: the study of the trial.
         trial: a trial that has ended.
 
-    Example:
+    Examples:
         >>> requeue_lost(study, study.trials[0])
         >>> lost_numbers(study)
         frozenset({0})

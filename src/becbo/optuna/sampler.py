@@ -66,7 +66,7 @@ class BECBOSampler(BaseSampler):
     Raises:
         InvalidInput: an argument cannot be used; the message names it.
 
-    Example:
+    Examples:
         >>> study = optuna.create_study(sampler=BECBOSampler(seed=0))
         >>> study.optimize(objective, n_trials=12, catch=(ArithmeticError,))
     """

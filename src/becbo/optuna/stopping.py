@@ -32,7 +32,7 @@ def study_outlook(study: optuna.Study, outputs: Outputs | None = None, **setting
     Returns:
         The outlook.
 
-    Example:
+    Examples:
         >>> outlook = study_outlook(study, seed=0)
         >>> print(outlook.sentence())
     """
@@ -54,7 +54,7 @@ class StopCallback:
     Raises:
         InvalidInput: if the rule or a setting cannot be used.
 
-    Example:
+    Examples:
         >>> study.optimize(objective, n_trials=200, callbacks=[StopCallback(0.5)])
     """
 

@@ -83,7 +83,7 @@ def open_storage(where: str | Path, *, heartbeat: int | None = HEARTBEAT) -> Bas
         InvalidInput: the place cannot be a storage, or has a driver that is not installed.
         StorageUnavailable: the place does not answer.
 
-    Example:
+    Examples:
         >>> storage = open_storage("study.db")
         >>> study = optuna.create_study(storage=storage, study_name="wing", load_if_exists=True)
     """

@@ -52,7 +52,7 @@ class Proposer(ABC):
 
     A method says how to fit the model of unknown failures and how to search. The rest is shared.
 
-    Example:
+    Examples:
         >>> from becbo.methods import METHODS, build
         >>> optimizer = Optimizer(space, method=build(Settings("sobol")))
     """

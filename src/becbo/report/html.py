@@ -43,7 +43,7 @@ def write_report(campaign: Campaign, path: str | Path) -> Path:
     Raises:
         InvalidInput: if the file has another ending or cannot be written.
 
-    Example:
+    Examples:
         >>> path = write_report(campaign, "coating.html")
     """
     path = Path(path)

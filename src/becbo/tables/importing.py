@@ -58,7 +58,7 @@ def import_table(campaign: Campaign, path: str | Path) -> ImportSummary:
         BadTable: Some rows cannot be imported; it lists every problem.
         InvalidInput: The file cannot be read, or its headings do not fit.
 
-    Example:
+    Examples:
         >>> summary = import_table(campaign, "old.csv")
         >>> print(summary)
     """

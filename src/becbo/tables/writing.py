@@ -32,7 +32,7 @@ def export_table(campaign: Campaign, path: str | Path) -> Path:
     Raises:
         InvalidInput: The file has another ending or cannot be written.
 
-    Example:
+    Examples:
         >>> path = export_table(campaign, "runs.xlsx")
     """
     path = Path(path)
