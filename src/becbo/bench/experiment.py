@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from becbo.optimizer import Optimizer
 from becbo.outputs import Limit, Objective, Output
 from becbo.problems import ConstrainedProblem
 from becbo.trial import Trial
+
+_LUCK = 11  # the stream of random numbers that bad luck is drawn from
 
 
 @dataclass(frozen=True)
@@ -19,6 +23,7 @@ class Experiment:
     objectives: tuple[str, ...]  # names
     constraints: tuple[str, ...]
     measured: Mapping[str, float]  # objectives and slacks, as far as they are finite
+    is_unlucky: bool = False  # feasible, and failed all the same
 
     @property
     def violated(self) -> tuple[str, ...]:
@@ -28,7 +33,7 @@ class Experiment:
     @property
     def values(self) -> tuple[float, ...] | None:
         """The objectives of a feasible design, which is what quality is measured by."""
-        if self.violated:
+        if self.violated or self.is_unlucky:
             return None
         return tuple(self.measured[name] for name in self.objectives)
 
@@ -72,6 +77,19 @@ def perform(problem: ConstrainedProblem, params: Mapping[str, Any]) -> Experimen
     return Experiment(problem.objective_names, problem.constraints, problem.measure(params))
 
 
+def struck(experiment: Experiment, rate: float, seed: int, number: int) -> Experiment:
+    """The experiment after bad luck had its say: the same draw for every method of a seed.
+
+    Args:
+        experiment: what is true about a design.
+        rate: how often a feasible design fails all the same.
+        seed: of the run.
+        number: of the evaluation in the run.
+    """
+    draw = np.random.default_rng((seed, _LUCK, number)).random()
+    return replace(experiment, is_unlucky=draw < rate and not experiment.violated)
+
+
 def answer(experiment: Experiment, measured: bool, told: str = "nothing") -> Answer:
     """What is told about an experiment.
 
@@ -84,6 +102,8 @@ def answer(experiment: Experiment, measured: bool, told: str = "nothing") -> Ans
     Returns:
         The answer.
     """
+    if experiment.is_unlucky:
+        return Answer(None)
     if measured:
         complete = experiment.is_complete
         return Answer(experiment.measured) if complete else Answer(None, None, experiment.measured)

@@ -30,15 +30,17 @@ class Variant:
     Attributes:
         label: what it is called in tables; also a file name.
         method: one of `becbo.METHODS`.
-        options: its risk, or changed settings of its ensemble.
+        options: its risk, what it is told about failures, or changed settings of its ensemble.
         measured: whether it is told the values of objectives and limits, also where a limit is
             broken; otherwise such a design fails and returns nothing.
+        bad_luck: how often a feasible design fails all the same, and returns nothing.
     """
 
     label: str
     method: str
     options: Mapping[str, Any] = field(default_factory=dict)
     measured: bool = False
+    bad_luck: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,7 @@ class Run:
     budget: int
     protocol: str
     measured: bool = False  # as in `Variant`
+    bad_luck: float = 0.0
 
     @property
     def key(self) -> tuple[str, str, int]:
@@ -97,7 +100,10 @@ class Plan:
     def runs(self) -> list[Run]:
         """Seed by seed, so that an interrupted plan has compared all methods on some seeds."""
         return [
-            Run(problem, v.label, v.method, v.options, seed, self.budget, self.protocol, v.measured)
+            Run(
+                *(problem, v.label, v.method, v.options, seed),
+                *(self.budget, self.protocol, v.measured, v.bad_luck),
+            )
             for seed in self.seeds
             for v in self.variants
             for problem in self.problems
@@ -118,6 +124,17 @@ def _sweep(name: str, changes: Mapping[str, Mapping[str, Any]]) -> tuple[Variant
         Variant(f"be-cbo-{name}-{label}" if options else "be-cbo", "be-cbo", options)
         for label, options in changes.items()
     )
+
+
+def _by_chance(*rates: float) -> tuple[Variant, ...]:
+    """The default where feasible designs fail by chance: it learns the rate, is told it, or not."""
+    variants = []
+    for rate in rates:
+        name = f"edge-luck-{round(100 * rate)}"
+        for label, chance in ((name, None), (f"{name}-told", rate), (f"{name}-certain", 0.0)):
+            failures = {} if chance is None else {"failures": {"chance": chance}}
+            variants.append(Variant(label, "edge", failures, bad_luck=rate))
+    return tuple(variants)
 
 
 _MEASURED = Variant("edge-measured", "edge", measured=True)
@@ -161,6 +178,18 @@ SUITES: dict[str, Suite] = {
             "other problems with known optima, for choosing settings: none of the paper's",
             TUNING,
             presets("edge", "cei", "cei-ep", "scbo", "scbo-ep", "sobol"),
+        ),
+        Suite(
+            "chance",
+            "the paper's problems where one feasible design in ten, or in four, fails by chance",
+            PAPER,
+            (*presets("edge"), *_by_chance(0.1, 0.25)),
+        ),
+        Suite(
+            "chance-tuning",
+            "the tuning problems with failures by chance, for choosing settings",
+            TUNING,
+            (*presets("edge"), *_by_chance(0.1, 0.25)),
         ),
         Suite(
             "measured",
@@ -352,10 +381,10 @@ def make_proposer(
     """The method of a variant or a run, with its options."""
     from becbo.methods import build
 
-    ensemble = {name: value for name, value in variant.options.items() if name != "risk"}
-    risk = variant.options.get("risk")
-    settings = Settings(method=variant.method, n_initial=N_INITIAL, risk=risk)
-    return build(settings, outputs, budget, **ensemble)
+    options = dict(variant.options)
+    chosen = {name: options.pop(name) for name in ("risk", "failures") if name in options}
+    settings = Settings(method=variant.method, n_initial=N_INITIAL, **chosen)
+    return build(settings, outputs, budget, **options)
 
 
 def _suite(name: str) -> Suite:

@@ -41,7 +41,10 @@ class Record:
     variant: str = ""  # of the problem
     redraws: int = 0  # initial designs drawn and thrown away because no point worked
     x: tuple[tuple[Any, ...], ...] = ()  # (n, d) natural units, rounded; none: left out
-    y: tuple[Value | None, ...] = ()  # (n,) None: the design is infeasible
+    y: tuple[Value | None, ...] = ()  # (n,) None: the design is infeasible, or it had bad luck
+    unlucky: tuple[int, ...] = ()  # evaluations of feasible designs that failed by chance
+    stated: tuple[float, ...] = ()  # per proposal: the chance to work, before it ran
+    bad_luck: tuple[float, ...] = ()  # per proposal: the rate of failures by chance in it
     seconds: tuple[float, ...] = ()  # of one processor, per proposal: no initial design
     parts: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # the same, by part
     searches: Searches = Searches()
@@ -165,8 +168,10 @@ def _record(content: Mapping[str, Any]) -> Record:
             "x": tuple(map(tuple, content["x"])),
             "y": tuple(tuple(v) if isinstance(v, list) else v for v in content["y"]),
             "seconds": tuple(content["seconds"]),
-            "continued_at": tuple(content.get("continued_at", ())),
-            "accuracy": tuple(content.get("accuracy", ())),
+            **{
+                name: tuple(content.get(name, ()))
+                for name in ("continued_at", "accuracy", "unlucky", "stated", "bad_luck")
+            },
             "parts": {part: tuple(seconds) for part, seconds in content["parts"].items()},
             "searches": Searches(
                 tuple(searches["winners"]),

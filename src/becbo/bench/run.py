@@ -19,7 +19,7 @@ import numpy as np
 
 from becbo import InvalidInput, Optimizer
 from becbo.bench.accuracy import DIGITS, balanced_accuracy
-from becbo.bench.experiment import Experiment, answer, outputs_of, perform
+from becbo.bench.experiment import Experiment, answer, outputs_of, perform, struck
 from becbo.bench.plan import N_INITIAL, Run, make_proposer
 from becbo.bench.records import Record, Searches
 from becbo.errors import BecboError
@@ -36,7 +36,7 @@ _DESIGN = 10  # the stream of random numbers that initial designs are drawn from
 HOPELESS = 1e-6
 _SURE = 20.0  # redraws until exp(-20) is the chance to have missed every working point
 
-X_DIGITS, Y_DIGITS = 7, 12  # significant digits in a record
+X_DIGITS, Y_DIGITS, CHANCE_DIGITS = 7, 12, 4  # significant digits in a record
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,8 @@ def execute(
     else:
         start = initial_design(problem, run.seed, run.protocol)
         redraws, journal, before = start.redraws, _Journal(), None
-        tried = [(params, perform(problem, params)) for params in start.params[: run.budget]]
+        designs = enumerate(start.params[: run.budget])
+        tried = [(params, _luckily(run, i, perform(problem, params))) for i, params in designs]
     spent = 0.0 if before is None else before.seconds_total
     for params, experiment in tried:
         answer(experiment, run.measured, told).add_to(optimizer, params)
@@ -114,13 +115,17 @@ def execute(
         journal.note(trial.number, optimizer.proposal, time.thread_time() - asked)
         if with_accuracy:
             journal.test(optimizer.proposal, get_single(run.problem))
-        tried.append((trial.params, perform(problem, trial.params)))
+        found = _luckily(run, len(tried), perform(problem, trial.params))
+        tried.append((trial.params, found))
         answer(tried[-1][1], run.measured, told).give_to(optimizer, trial)
     return Record(
         run,
         problem.variant,
         redraws,
         **evaluations(tried),
+        unlucky=tuple(i for i, (_, found) in enumerate(tried) if found.is_unlucky),
+        stated=tuple(journal.stated),
+        bad_luck=tuple(journal.bad_luck),
         seconds=tuple(journal.seconds),
         parts={part: tuple(seconds) for part, seconds in journal.parts.items()},
         searches=journal.searches(),
@@ -129,6 +134,10 @@ def execute(
         continued_at=(*before.continued_at, len(before.y)) if before else (),
         accuracy=tuple(journal.accuracy),
     )
+
+
+def _luckily(run: Run, number: int, experiment: Experiment) -> Experiment:
+    return struck(experiment, run.bad_luck, run.seed, number) if run.bad_luck else experiment
 
 
 def can_continue(record: Record, run: Run) -> bool:
@@ -311,6 +320,8 @@ class _Journal:
     bound_broken: list[int] = field(default_factory=list)
     fallback: list[tuple[int, str]] = field(default_factory=list)
     accuracy: list[float] = field(default_factory=list)
+    stated: list[float] = field(default_factory=list)
+    bad_luck: list[float] = field(default_factory=list)
 
     @classmethod
     def of(cls, record: Record) -> _Journal:
@@ -323,6 +334,8 @@ class _Journal:
             list(searches.bound_broken),
             list(searches.fallback),
             list(record.accuracy),
+            list(record.stated),
+            list(record.bad_luck),
         )
 
     def note(self, number: int, proposal: Proposal | None, seconds: float) -> None:
@@ -340,6 +353,8 @@ class _Journal:
             self.bound_broken.append(number)
         if found.fallback is not None:
             self.fallback.append((number, found.fallback))
+        self.stated.append(_rounded(proposal.believed[0].p_feasible, CHANCE_DIGITS))
+        self.bad_luck.append(_rounded(proposal.believed[0].bad_luck, CHANCE_DIGITS))
 
     def test(self, proposal: Proposal | None, problem: Problem) -> None:
         """Tests the classifier of a proposal."""
