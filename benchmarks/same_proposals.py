@@ -1,12 +1,12 @@
 """Whether the code still proposes what committed records hold, evaluation by evaluation.
 
     python benchmarks/same_proposals.py                      # nine records
-    python benchmarks/same_proposals.py --source OTHER/src   # be-cbo beside another checkout
+    python benchmarks/same_proposals.py --source OTHER/src   # beside another checkout
 
-Runs of `edge`, `scbo-ep` and `cei-ep` depend on nothing but the code: the first evaluations of a
-record come out digit by digit (records hold seven). The networks of `be-cbo` train in float32,
-whose rounding differs between machines, so it is run twice here: by this code and, with `--source`,
-by that of another checkout.
+On the machine type that made the records, the first evaluations of `edge`, `scbo-ep` and `cei-ep`
+come out digit by digit (records hold seven). Another processor may round differently, and the
+networks of `be-cbo` train in float32. So with `--source` all of them are run twice: by this code
+and by that of another checkout.
 
 Records of `cei-ep` on Simionescu are not among them: the code that stood when they were last
 committed does not repeat them either (seeds 0 and 1 differ from evaluations 32 and 43 on).
@@ -64,23 +64,22 @@ def first_difference(a: list[list], b: list[list]) -> int | None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--source", type=Path, help="src folder of another checkout, for be-cbo")
+    parser.add_argument("--source", type=Path, help="src folder of another checkout")
     parser.add_argument("--run", nargs=4, metavar=("METHOD", "PROBLEM", "SEED", "N"))
     args = parser.parse_args()
     if args.run:
         method, problem, seed, n = args.run
         print(json.dumps(rerun(method, problem, int(seed), int(n))))
         return
-    pairs = [
-        ((method, problem, seed, 50), recorded)
-        for method, runs in RECORDED.items()
-        for problem, seed in runs
+    chosen = [
+        (method, problem, seed, 50) for method, runs in RECORDED.items() for problem, seed in runs
     ]
     if args.source:
-        pairs.append(((*NETWORKS, 30), lambda *run: elsewhere(args.source, *run)))
+        chosen.append((*NETWORKS, 30))
     n_different = 0
-    for run, wanted in pairs:
-        differs = first_difference(rerun(*run), wanted(*run))
+    for run in chosen:
+        wanted = elsewhere(args.source, *run) if args.source else recorded(*run)
+        differs = first_difference(rerun(*run), wanted)
         n_different += differs is not None
         said = "the same" if differs is None else f"differs from evaluation {differs} on"
         print(f"{run[0]:8} {run[1]:18} seed {run[2]}, {run[3]} evaluations: {said}", flush=True)

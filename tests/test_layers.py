@@ -282,6 +282,7 @@ TABLE: dict[str, set[str]] = {
         "becbo.outlook",
         "becbo.models.base",
         "becbo.models.values",
+        "becbo.search.choice",
         "becbo.optimizer",
         "becbo.optuna",
         "becbo.campaign",
@@ -318,6 +319,7 @@ TABLE: dict[str, set[str]] = {
     "becbo.problems": {"becbo.arrays", "numpy", "becbo.errors", "becbo.space", "becbo.problems"},
     "becbo.bench": {"becbo.arrays", "numpy", "becbo.errors", "becbo.problems", "becbo.bench"},
     "becbo.bench.experiment": {
+        "numpy",
         "becbo.optimizer",
         "becbo.outputs",
         "becbo.problems",

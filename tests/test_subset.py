@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -98,3 +100,11 @@ def test_a_long_history_gets_a_new_proposal_that_is_the_same_again(worked: bool)
     first = asked()
     assert first == asked()
     assert (np.abs(X - list(first.values())).max(axis=1) > 1e-6).all()
+
+
+def test_repeats_of_failed_designs_are_kept() -> None:
+    data = history(600, 3)
+    X, worked = data.X.copy(), data.worked.copy()
+    X[300], worked[300], worked[40] = X[40], True, False
+    kept = local_subset(replace(data, X=X, worked=worked), 400)
+    assert sorted(kept.worked[(kept.X == X[40]).all(axis=1)]) == [False, True]

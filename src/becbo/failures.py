@@ -16,7 +16,8 @@ class Failures:
 
     Args:
         chance: how often a design that works fails all the same, by bad luck: a rate from 0 to
-            below 1. With 0 every failure is the design's.
+            below 1. None: it is learned, and 0 until a design has both failed and worked. With 0
+            every failure is the design's.
 
     Raises:
         InvalidInput: if a value cannot be used.
@@ -25,15 +26,23 @@ class Failures:
         >>> optimizer = Optimizer(space, failures=Failures(chance=0.1))
     """
 
-    chance: float = 0.0
+    chance: float | None = None
 
     def __post_init__(self) -> None:
         chance = self.chance
+        if chance is None:
+            return
         if isinstance(chance, bool) or not isinstance(chance, Real) or not 0 <= chance < 1:
             raise InvalidInput(
-                f"failures: chance {chance!r} must be a rate from 0 to below 1, such as 0.1"
+                f"failures: chance {chance!r} must be a rate from 0 to below 1, such as 0.1, or "
+                "None to learn it"
             )
         object.__setattr__(self, "chance", float(chance))
+
+    @property
+    def are_facts(self) -> bool:
+        """Whether a method may take every failure for the design's."""
+        return not self.chance
 
     @classmethod
     def of(cls, given: Any) -> Failures:
@@ -55,7 +64,7 @@ class Failures:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data without defaults, for a file; `of` makes the same of it."""
-        return {key: v for key, v in vars(self).items() if v != getattr(CERTAIN, key)}
+        return {key: v for key, v in vars(self).items() if v != getattr(DEFAULT, key)}
 
 
-CERTAIN = Failures()  # every failure is the design's
+DEFAULT = Failures()

@@ -13,7 +13,7 @@ from typing import Any
 from becbo.checks import finite_numbers, number_in, whole_number
 from becbo.errors import Infeasible, InvalidInput
 from becbo.extras import needed_extras
-from becbo.failures import CERTAIN
+from becbo.failures import DEFAULT
 from becbo.methods import build
 from becbo.optimizer import Optimizer
 from becbo.outlook import Advice, Stop
@@ -118,7 +118,7 @@ def minimize(
     _check_calls(fun, catch, callbacks)
     checked = Settings(**settings)
     planned = build(checked, Outputs.of(outputs), budget)
-    told = {**vars(checked), "method": planned, "risk": None, "failures": CERTAIN}
+    told = {**vars(checked), "method": planned, "risk": None, "failures": DEFAULT}
     optimizer = Optimizer(space, outputs, trials=trials, **told)
     if stop is not False:
         callbacks = [*callbacks, StopWhen(Stop.of(stop))]

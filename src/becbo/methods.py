@@ -23,7 +23,7 @@ from becbo.band import (
     OptimisticLatent,
 )
 from becbo.errors import InvalidInput
-from becbo.failures import CERTAIN
+from becbo.failures import DEFAULT
 from becbo.improvement import OverTheBest, OverTheFront
 from becbo.models.feasibility import Balls, Networks, OneGP, OneVariationalGP, PerConstraint
 from becbo.outputs import Outputs
@@ -351,7 +351,7 @@ def _own(settings: Settings) -> Proposer:
         raise InvalidInput(
             f"risk {settings.risk!r} goes with the name of a method; build the proposer with it"
         )
-    if settings.failures != CERTAIN:
+    if settings.failures != DEFAULT:
         raise InvalidInput(
             f"failures {settings.failures!r} go with the name of a method; build the proposer with "
             "them"

@@ -11,7 +11,7 @@ import numpy as np
 
 from becbo.checks import whole_number
 from becbo.errors import InvalidInput
-from becbo.failures import CERTAIN, Failures
+from becbo.failures import DEFAULT, Failures
 
 if TYPE_CHECKING:
     from becbo.proposers.base import Proposer
@@ -50,7 +50,7 @@ class Settings:
     n_initial: int = 10
     noisy: bool = False
     risk: float | None = None
-    failures: Failures = CERTAIN
+    failures: Failures = DEFAULT
 
     def __post_init__(self) -> None:
         seed = secrets.randbits(32) if self.seed is None else self.seed

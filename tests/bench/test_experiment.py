@@ -1,9 +1,10 @@
 """What is true about a design, and what a method is told about it."""
 
+import numpy as np
 import pytest
 
 from becbo import Optimizer
-from becbo.bench.experiment import Answer, answer, outputs_of, perform
+from becbo.bench.experiment import Answer, answer, outputs_of, perform, struck
 from becbo.outputs import Outputs
 from becbo.problems import get
 from becbo.trial import Outcome
@@ -67,3 +68,13 @@ def test_an_optimizer_hears_the_same_about_its_own_designs_and_others() -> None:
     assert (trials[1].reason, trials[1].values["f1"], trials[1].values["f2"]) == ("gel", 1.0, None)
     assert trials[2].values == found.measured
     assert trials[3].values["f1"] == 2.0
+
+
+def test_bad_luck_strikes_feasible_designs_only_and_every_method_alike():
+    inside, outside = perform(BNH, INSIDE), perform(BNH, OUTSIDE)
+    draws = [struck(inside, 0.3, seed=1, number=n).is_unlucky for n in range(400)]
+    assert draws == [struck(inside, 0.3, seed=1, number=n).is_unlucky for n in range(400)]
+    assert 0.2 < np.mean(draws) < 0.4
+    assert not any(struck(outside, 0.99, 1, n).is_unlucky for n in range(20))
+    unlucky = struck(inside, 0.999, 1, 0)
+    assert unlucky.values is None and answer(unlucky, measured=True) == Answer(None)

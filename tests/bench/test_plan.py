@@ -19,6 +19,8 @@ def test_every_suite_of_the_paper_is_there() -> None:
         "pareto",
         "pareto-measured",
         "pareto-tuning",
+        "chance",
+        "chance-tuning",
         "risk",
         "ablation-classifier",
         "ablation-training",

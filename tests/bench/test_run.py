@@ -185,3 +185,11 @@ def test_time_left_is_that_of_the_same_method() -> None:
     assert seconds_left([make_run(label="cei")], known, jobs=1) is None
     assert seconds_left([make_run()], [Record(make_run(), error="x")], jobs=1) is None
     assert seconds_left([], [], jobs=1) == 0
+
+
+def test_a_run_with_bad_luck_notes_where_it_struck_and_what_was_stated():
+    run = make_run(problem="lsq", label="edge", budget=14)
+    record = execute(replace(run, bad_luck=0.4, options={"failures": {"chance": 0.4}}))
+    assert record.unlucky and all(record.y[i] is None for i in record.unlucky)
+    assert len(record.stated) == len(record.bad_luck) == 4
+    assert set(record.bad_luck) == {0.4} and max(record.stated) <= 0.6

@@ -84,8 +84,12 @@ def worker(
         typer.Option(help="Largest chance of failure of a proposal. Without it: about one half."),
     ] = None,
     chance: Annotated[
-        float, typer.Option(help="How often a design that works fails by bad luck, such as 0.1.")
-    ] = 0.0,
+        float | None,
+        typer.Option(
+            help="How often a design that works fails by bad luck, such as 0.1; 0: never. "
+            "Without it the rate is learned."
+        ),
+    ] = None,
     pruned: Annotated[
         str,
         typer.Option(help="What a pruned trial counts as: value (reported last), failed, ignore."),

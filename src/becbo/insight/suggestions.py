@@ -15,6 +15,7 @@ from becbo.campaign.runs import REPEAT, Run
 from becbo.insight.chances import chance_to_improve
 from becbo.insight.maps import allowed, parameter_distances
 from becbo.optimizer import INITIAL
+from becbo.search.choice import AGAIN
 from becbo.trial import Estimate, Outcome, Prediction
 
 Kind = Literal["repeat", "initial", "hand", "first", "random", "far", "edge", "inside"]
@@ -158,7 +159,7 @@ def explain_suggestion(
 
 
 def _kind(context: SuggestionContext, params: dict[str, Any], origin: str, now: Prediction) -> Kind:
-    if origin == REPEAT:
+    if origin in (REPEAT, AGAIN):
         return "repeat"
     if origin == INITIAL or not context.done:
         return "initial"
@@ -175,8 +176,12 @@ def _kind(context: SuggestionContext, params: dict[str, Any], origin: str, now: 
 
 def _why(context: SuggestionContext, kind: Kind, params: dict[str, Any], now: Prediction) -> str:
     if kind == "repeat":
-        lost = [r.number for r in context.runs if r.outcome is Outcome.LOST and r.params == params]
-        return f"Repeats run {lost[-1]}, which was lost." if lost else "Repeats a lost run."
+        same = [r for r in context.runs if r.params == params]
+        lost = [r.number for r in same if r.outcome is Outcome.LOST]
+        if lost:
+            return f"Repeats run {lost[-1]}, which was lost."
+        failed = [r.number for r in same if r.outcome is Outcome.FAILED]
+        return f"Repeats run {failed[-1]}, which failed." if failed else "Repeats a lost run."
     if kind == "initial":
         n = context.description.settings.n_initial
         return f"Part of the initial design: the first {n} experiments spread over the whole space."

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from functools import lru_cache
+from typing import Any, Protocol
 
 import numpy as np
 
+from becbo.arrays import Array, Mask
 from becbo.data import Dataset
-from becbo.models.warm import fit_classifier
+from becbo.models.luck import ASSUMED, is_proven, learned_rate, suspect
+from becbo.models.warm import checkpoint, fit_classifier
 from becbo.surrogates.balls import BallsModel
 from becbo.surrogates.base import FeasibilityModel
 from becbo.surrogates.ensemble import DeepEnsemble
-from becbo.surrogates.gp_classifier import GPClassifier, GPClassifierModel
+from becbo.surrogates.gp_classifier import GPClassifier, GPClassifierModel, tally
 from becbo.surrogates.hyper import Range
 from becbo.surrogates.per_constraint import fit_attributed, fit_by_reason
 from becbo.surrogates.product import Product
 from becbo.surrogates.variational import VariationalClassifier
+
+_EVERY = 5  # experiments: how often failures are looked through for bad luck
 
 
 class Classifier(Protocol):
@@ -30,16 +35,36 @@ class Classifier(Protocol):
         """The settings for a search that promises to limit its risk."""
         ...
 
-    def expecting(self, chance: float) -> Classifier | None:
-        """The settings for failures by chance at a rate.
+    def expecting(self, chance: float | None) -> Classifier | None:
+        """The settings for failures by chance at a rate; a rate of None is learned.
 
         None if the model takes every failure for the design's.
         """
         ...
 
+    def suspect(self, data: Dataset) -> Array | None:  # (d,)
+        """A failed design that is worth a repeat, because its failure looks like bad luck."""
+        ...
+
+
+class _Certain:
+    """Settings of a model that takes every failure for the design's, and whose chances count."""
+
+    def cautious(self) -> Any:
+        """The same: its chances are believed."""
+        return self
+
+    def expecting(self, chance: float | None) -> None:
+        """Not possible: published methods take failures for facts."""
+        del chance
+
+    def suspect(self, data: Dataset) -> None:
+        """None: every failure is the design's."""
+        del data
+
 
 @dataclass(frozen=True)
-class OneGP:
+class OneGP(_Certain):
     """One Gaussian process classifier for all failures."""
 
     settings: GPClassifier = GPClassifier()
@@ -50,17 +75,9 @@ class OneGP:
         rows = data.worked | data.unexplained
         return fit_classifier(self.settings, data.X[rows], data.worked[rows])
 
-    def cautious(self) -> OneGP:
-        """The same: its chances are believed."""
-        return self
-
-    def expecting(self, chance: float) -> None:
-        """Not possible: published methods with one classifier take failures for facts."""
-        del chance
-
 
 @dataclass(frozen=True)
-class OneVariationalGP:
+class OneVariationalGP(_Certain):
     """The paper's Gaussian process classifier for all failures."""
 
     settings: VariationalClassifier = VariationalClassifier()
@@ -71,17 +88,9 @@ class OneVariationalGP:
         rows = data.worked | data.unexplained
         return self.settings.fit(data.X[rows], data.worked[rows])
 
-    def cautious(self) -> OneVariationalGP:
-        """The same: its chances are believed."""
-        return self
-
-    def expecting(self, chance: float) -> None:
-        """Not possible: published methods with one classifier take failures for facts."""
-        del chance
-
 
 @dataclass(frozen=True)
-class Balls:
+class Balls(_Certain):
     """A ball around each failure, whatever its cause."""
 
     def fit(self, data: Dataset, rng: np.random.Generator) -> BallsModel:
@@ -89,17 +98,9 @@ class Balls:
         del rng
         return BallsModel.of(data.X, data.worked)
 
-    def cautious(self) -> Balls:
-        """The same: there is nothing to be careful about."""
-        return self
-
-    def expecting(self, chance: float) -> None:
-        """Not possible: a failure rules its neighbourhood out."""
-        del chance
-
 
 @dataclass(frozen=True)
-class Networks:
+class Networks(_Certain):
     """The paper's ensemble of networks for all failures."""
 
     settings: DeepEnsemble = DeepEnsemble()
@@ -107,14 +108,6 @@ class Networks:
     def fit(self, data: Dataset, rng: np.random.Generator) -> FeasibilityModel:
         """The ensemble trained on a history from weights drawn by `rng`."""
         return self.settings.fit(data.X, data.worked, rng)
-
-    def cautious(self) -> Networks:
-        """The same: its chances are believed."""
-        return self
-
-    def expecting(self, chance: float) -> None:
-        """Not possible: networks are trained on labels that are certain."""
-        del chance
 
 
 @dataclass(frozen=True)
@@ -133,25 +126,24 @@ class PerConstraint:
     max_inputs: int = 9
     max_points: int = 100
     doubt: float = 0.674  # in a score: 75 % is taken as 50 % where failures are attributed
-    chance: float = 0.0  # that a feasible design fails all the same
+    chance: float | None = 0.0  # that a feasible design fails all the same; None: learned
 
     def fit(self, data: Dataset, rng: np.random.Generator) -> GPClassifierModel | Product:
         """The product of the constraints of a history, or the classifier of all failures."""
-        settings = replace(self.single.settings, lapse=self.chance)
-        single = replace(self.single, settings=settings).fit(data, rng)
+        del rng  # the fit is deterministic
         rows = data.worked | data.unexplained
-        X, worked, causes = data.X[rows], data.worked[rows], data.causes
-        kinds, complete = causes.kinds[rows], causes.complete[rows]
+        X, worked = data.X[rows], data.worked[rows]
+        rate = self._rate(X, worked)
+        single = fit_classifier(replace(self.single.settings, lapse=rate), X, worked)
+        kinds, complete = data.causes.kinds[rows], data.causes.complete[rows]
         is_told = 2 * kinds.any(axis=1).sum() >= (~worked).sum()  # of most failures
-        told = fit_by_reason(single, X, worked, kinds, complete) if is_told else None
+        told = fit_by_reason(single, X, worked, kinds, complete, self._rate) if is_told else None
         if told is not None:
             return told
-        n, d = X.shape
-        is_moderate = self.min_inputs <= d <= self.max_inputs and n <= self.max_points
-        if not is_moderate or worked.all() or not worked.any():
+        limits = self._limits(single, X, worked)
+        if limits is None:
             return single
-        attributed = replace(self.attributed, lapse=self.chance)
-        found = fit_attributed(single, attributed, X, worked) or single
+        found = Product(limits, single.scales, lapse=rate) if limits else single
         # Also while only one constraint has been seen, because there may be others.
         return replace(found, doubt=self.doubt)
 
@@ -159,6 +151,55 @@ class PerConstraint:
         """Without attribution, which is too sure of itself for a promise; reasons count."""
         return replace(self, max_points=0)
 
-    def expecting(self, chance: float) -> PerConstraint:
+    def expecting(self, chance: float | None) -> PerConstraint:
         """With failures by chance at a rate."""
         return replace(self, chance=chance)
+
+    def suspect(self, data: Dataset) -> Array | None:  # (d,)
+        """A failed design that the other experiments say works; every fifth experiment."""
+        rows = data.worked | data.unexplained
+        X, worked = data.X[rows], data.worked[rows]
+        if self.chance is not None or len(X) % _EVERY or worked.all() or not worked.any():
+            return None
+        runs = tally(X, worked)
+        index = suspect(runs, self.left_out(X, worked, ASSUMED))
+        return None if index is None else X[runs.first[index]]
+
+    def left_out(self, X: Array, worked: Mask, rate: float) -> Array:  # (n, d), (n,) -> (m,)
+        """The chance of each design according to the others, for a rate of bad luck.
+
+        Reasons do not count: bad luck seldom has a name.
+        """
+        single = fit_classifier(replace(self.single.settings, lapse=rate), X, worked)
+        limits = self._limits(single, X, worked) or (single,)
+        return np.asarray(np.prod([limit.left_out() for limit in limits], axis=0))
+
+    def _rate(self, X: Array, worked: Mask) -> float:
+        """How often a feasible design fails by chance, as told or as the experiments tell."""
+        if self.chance is not None:
+            return self.chance
+        if not is_proven(tally(X, worked)):
+            return 0.0
+        n = checkpoint(len(X))
+        return _learned_rate(self, X[:n].tobytes(), worked[:n].tobytes())
+
+    def _limits(
+        self, single: GPClassifierModel, X: Array, worked: Mask
+    ) -> tuple[GPClassifierModel, ...] | None:
+        """The constraints that explain the failures; None where nobody should ask."""
+        n, d = X.shape
+        is_moderate = self.min_inputs <= d <= self.max_inputs and n <= self.max_points
+        if not is_moderate or worked.all() or not worked.any():
+            return None
+        return fit_attributed(replace(self.attributed, lapse=single.lapse), X, worked)
+
+
+@lru_cache(maxsize=16)  # the same for several proposals in a row
+def _learned_rate(classifier: PerConstraint, X: bytes, worked: bytes) -> float:
+    """The rate of bad luck: first what an assumed one makes likely, then what that one does."""
+    labels = np.frombuffer(worked, dtype=bool)
+    designs = np.frombuffer(X).reshape(len(labels), -1)
+    rate = ASSUMED
+    for _ in range(2):
+        rate = learned_rate(tally(designs, labels), classifier.left_out(designs, labels, rate))
+    return rate

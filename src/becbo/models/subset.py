@@ -41,10 +41,14 @@ def local_subset(data: Dataset, size: int) -> Dataset:
 
 
 def _relevant(data: Dataset, size: int) -> Rows:  # (size,) increasing
-    """A quarter the best, a quarter failures and a quarter others beside them, the rest spread."""
+    """A quarter the best, a quarter failures and a quarter others beside them, the rest spread.
+
+    Failed designs that were repeated are among them.
+    """
     quarter = size // 4
     best = _best_first(data)
     chosen = np.zeros(len(data.X), dtype=bool)
+    chosen[_repeated_failures(data)[:quarter]] = True
     chosen[best[:quarter]] = True
     if len(best):
         distance = _squared_distance(data.X, data.X[best[:_N_CENTRES]])
@@ -55,6 +59,14 @@ def _relevant(data: Dataset, size: int) -> Rows:  # (size,) increasing
     spread = np.linspace(0, len(rest) - 1, size - int(chosen.sum())).astype(int)
     chosen[rest[spread]] = True
     return np.flatnonzero(chosen)
+
+
+def _repeated_failures(data: Dataset) -> Rows:
+    """Experiments with designs that failed and were repeated: they tell about bad luck."""
+    _, design = np.unique(data.X, axis=0, return_inverse=True)
+    n_runs = np.bincount(design.ravel())[design.ravel()]
+    n_worked = np.bincount(design.ravel(), data.worked)[design.ravel()]
+    return np.flatnonzero((n_runs > 1) & (n_worked < n_runs))
 
 
 def _best_first(data: Dataset) -> Rows:

@@ -31,7 +31,7 @@ from becbo.optuna.proposal import Plan, propose, random_instead_of_repeat
 from becbo.optuna.spaces import Distributions, StudySpace, all_distributions, parameter_of
 from becbo.optuna.study_data import StudyData
 from becbo.outputs import Output, Outputs
-from becbo.search.choice import REPEAT
+from becbo.search.choice import AGAIN, REPEAT
 from becbo.settings import Settings
 from becbo.space import Space
 from becbo.trial import Trial
@@ -231,7 +231,8 @@ class BECBOSampler(BaseSampler):
                 # as a corner of the space. Whoever publishes later sees it and asks again.
                 others = self._study_data(study).without(trial.number)
                 designs = read_designs(others.trials, plan.space).by_number
-                if asked.origin == REPEAT or asked.params not in designs.values():
+                is_repeat = asked.origin in (REPEAT, AGAIN)
+                if is_repeat or asked.params not in designs.values():
                     break
         if asked.note:
             self._warn_once(asked.note, f"trial {trial.number}: {asked.note}")

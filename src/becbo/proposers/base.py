@@ -9,15 +9,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtr
 
 from becbo.arrays import Array
 from becbo.data import Dataset
-from becbo.failures import CERTAIN, Failures
+from becbo.failures import Failures
 from becbo.models.base import Models
 from becbo.models.values import doubted, fit_limit, fit_value, threshold
 from becbo.outputs import Outputs
 from becbo.search.goal import Found
 from becbo.search.region import Region
+from becbo.search.repeats import marked, repeat_to_tell, with_failures_free
 from becbo.space import Space
 from becbo.surrogates.base import FeasibilityModel
 from becbo.surrogates.gp import GaussianProcess
@@ -116,7 +118,7 @@ class Proposer(ABC):
         Returns:
             A method, or None.
         """
-        return self if failures == CERTAIN else None
+        return self if failures.are_facts else None
 
     def planned(self, n_initial: int, budget: int | None) -> Proposer:
         """The method told the size of the initial design and, if known, of the whole run.
@@ -130,6 +132,18 @@ class Proposer(ABC):
         """
         del n_initial, budget
         return self
+
+    def suspect(self, data: Dataset) -> Array | None:  # (d,)
+        """A failed design that is worth a repeat, because its failure looks like bad luck.
+
+        Args:
+            data: the history.
+
+        Returns:
+            The design (d,); by default None.
+        """
+        del data
+        return None
 
     def relevant(self, data: Dataset) -> Dataset:
         """The experiments that models and search look at; by default all.
@@ -174,12 +188,21 @@ class Proposer(ABC):
         models = self._fit(data, rng, seconds)
         with _clock(seconds, "search"):
             search = self.searcher(models, data, rng)
+            failed = data.X[~data.worked] if models.feasibility.lapse else data.X[:0]
+            region = with_failures_free(region, failed, pending)
+            x = self.suspect(data)
+            test = None if x is None else repeat_to_tell(x, region, pending)
             found: list[Found] = []
             for _ in range(q):  # a point that was found is taken, and pending, for the next
-                found.append(search(region, pending))
+                if test is not None and not found:
+                    found.append(test)
+                else:
+                    found.append(search(region, pending))
                 region = region.with_taken(found[-1].x[None])
                 pending = np.vstack([pending, found[-1].x])
         X = np.array([f.x for f in found])
+        chances = ndtr(models.feasibility.score(X)[0])
+        found = [marked(f, failed, c) for f, c in zip(found, chances, strict=True)]
         return Proposal(X, tuple(found), tuple(models.describe(X)), seconds, models)
 
     def _fit(self, data: Dataset, rng: np.random.Generator, seconds: dict[str, float]) -> Models:

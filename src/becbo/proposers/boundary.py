@@ -19,7 +19,7 @@ from becbo.acquisition import Acquisition, LogFeasibility
 from becbo.arrays import Array
 from becbo.band import Band, BandRule, MinimumProbability
 from becbo.data import Dataset
-from becbo.failures import CERTAIN, Failures
+from becbo.failures import Failures
 from becbo.improvement import Improvement
 from becbo.models.base import Models
 from becbo.models.feasibility import Classifier
@@ -69,8 +69,12 @@ class Boundary(Proposer):
         """The method with failures by chance, if its classifier knows them."""
         classifier = self.classifier.expecting(failures.chance)
         if classifier is None:
-            return self if failures == CERTAIN else None
+            return self if failures.are_facts else None
         return replace(self, classifier=classifier)
+
+    def suspect(self, data: Dataset) -> Array | None:  # (d,)
+        """A failed design whose failure looks like bad luck to the classifier."""
+        return self.classifier.suspect(data)
 
     def fit_failures(self, data: Dataset, rng: np.random.Generator) -> FeasibilityModel:
         """What the classifier makes of a history."""

@@ -13,7 +13,8 @@ from becbo.search.region import Region
 # Slack that counts as zero: 4e-4 in probability at p = 0.5.
 TOLERANCE = 1e-3
 ENUMERATE = 4096  # spaces with at most so many designs are searched one by one
-REPEAT = "repeat"
+REPEAT = "repeat"  # there is nothing new
+AGAIN = "repeat of a failure"  # which may have been bad luck
 EXHAUSTED = "the space is exhausted: every design has been tried, this is a repeat"
 CRAMPED = "no new design was found, almost all are tried already or forbidden: this is a repeat"
 _FRESH_DRAWS = 512

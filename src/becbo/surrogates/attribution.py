@@ -44,12 +44,13 @@ _MIN_VARIANCE = 1e-12
 def attribute_failures(settings: GPClassifier, X: Array, feasible: Mask) -> list[GPClassifierModel]:
     """A classifier for each limit that may explain failures; X (n, d), feasible (n,)."""
     X, feasible, lapse = merge_runs(X, feasible, settings.lapse)
-    kinds = linear_constraints(X, feasible, lapse)
+    kinds = linear_constraints(X, feasible)
     ranges = settings.ranges(X.shape[1])
     thetas = np.tile(typical_theta(ranges), (kinds.shape[1], 1))
     nothing = np.zeros((len(thetas), len(X), 2))
     K = _covariances(settings, thetas, X)
-    blamed = joint_ep(K, feasible, nothing, kinds.T, lapse)
+    # A failure is blamed on a limit until the other experiments contradict it.
+    blamed = joint_ep(K, feasible, nothing, kinds.T)
     sites = joint_ep(K, feasible, blamed, lapse=lapse)
     losses = [partial(_loss_of_limit, settings, X, limit) for limit in sites]
     limits = zip(losses, thetas, strict=True)
@@ -59,11 +60,11 @@ def attribute_failures(settings: GPClassifier, X: Array, feasible: Mask) -> list
     return [condition(theta, X, limit, prior, settings) for theta, limit, prior in learned]
 
 
-def linear_constraints(X: Array, feasible: Mask, lapse: Array | float = 0.0) -> Mask:  # (n, k)
+def linear_constraints(X: Array, feasible: Mask) -> Mask:  # (n, d), (n,) -> (n, k)
     """Which failures were of which kind, by linear limits on x and log x.
 
-    C(x) is the product of logistic functions, times 1 - lapse. All starts are trained at once; they
-    are always the same ones, so that the result depends on the experiments alone.
+    C(x) is the product of logistic functions. All starts are trained at once; they are always the
+    same ones, so that the result depends on the experiments alone.
     """
     F = np.vstack(
         [np.ones(len(X)), 2 * X.T - 1, np.log(X.T + _LOG_OFFSET) - np.log(_LOG_OFFSET) - 1.5]
@@ -75,30 +76,28 @@ def linear_constraints(X: Array, feasible: Mask, lapse: Array | float = 0.0) -> 
     weights, grad = theta.reshape(shape), np.empty_like(theta)
 
     def fill() -> bool:
-        slope = _slope(weights @ F, feasible, lapse) @ F.T
+        slope = _slope(weights @ F, feasible) @ F.T
         grad[:] = (slope + _DECAY * weights).ravel() / len(X)
         return True
 
     adam(theta, grad, fill, _RATE, _N_STEPS)
     margins = weights @ F  # (starts, k, n)
-    loss = _loss(margins, feasible, lapse) + 0.5 * _DECAY * (weights**2).sum(axis=(1, 2))
+    loss = _loss(margins, feasible) + 0.5 * _DECAY * (weights**2).sum(axis=(1, 2))
     best = margins[np.argmin(loss)]  # (k, n)
-    held = np.exp(-np.logaddexp(0.0, -best).sum(axis=0))
-    by_law = ~feasible & (held * lapse <= 1.0 - held)  # the likelier explanation
-    kinds = by_law[:, None] & (best.argmin(axis=0)[:, None] == np.arange(_N_LIMITS))
+    kinds = ~feasible[:, None] & (best.argmin(axis=0)[:, None] == np.arange(_N_LIMITS))
     return np.asarray(kinds[:, kinds.any(axis=0)])
 
 
-def _loss(margins: Array, feasible: Mask, lapse: Array | float) -> Array:  # (s, k, n) -> (s,)
-    """-log likelihood, with log C = log(1 - lapse) - sum softplus(-margin)."""
-    log_c = np.log1p(-np.asarray(lapse)) - np.logaddexp(0.0, -margins).sum(axis=1)
+def _loss(margins: Array, feasible: Mask) -> Array:  # (s, k, n) -> (s,)
+    """-log likelihood, with log C = -sum softplus(-margin)."""
+    log_c = -np.logaddexp(0.0, -margins).sum(axis=1)
     fails = np.log(np.maximum(-np.expm1(log_c), 1e-300))
     return np.asarray(-np.where(feasible, log_c, fails).sum(axis=1))
 
 
-def _slope(margins: Array, feasible: Mask, lapse: Array | float) -> Array:  # (s, k, n) -> (s, k, n)
+def _slope(margins: Array, feasible: Mask) -> Array:  # (s, k, n) -> (s, k, n)
     """d loss / d margin."""
-    log_c = np.log1p(-np.asarray(lapse)) - np.logaddexp(0.0, -margins).sum(axis=1)
+    log_c = -np.logaddexp(0.0, -margins).sum(axis=1)
     odds = 1.0 / np.maximum(np.expm1(-log_c), 1e-9)
     return np.asarray(expit(-margins) * np.where(feasible, -1.0, odds)[:, None])
 

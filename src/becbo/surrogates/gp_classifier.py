@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from becbo.arrays import Array, Mask
 from becbo.surrogates.base import (
@@ -80,7 +82,8 @@ class GPClassifier:
             evidence = Evidence(X[subset], labels[subset], self, sites[subset], lapses[subset])
             theta = map_estimate(evidence, self.ranges(X.shape[1]), theta, n_iterations)
         K = prior_covariance(theta, X, self.kernel, self.bias)[0]
-        return condition(theta, X, expectation_propagation(K, labels, sites, lapses), K, self)
+        _, sites = fixed_points(K, labels, sites, lapses)
+        return condition(theta, X, sites, K, self)
 
     def _start(
         self, X: Array, labels: Array, start: GPClassifierModel | None
@@ -165,6 +168,13 @@ class GPClassifierModel:
         """C if the latent were one standard deviation lower, or higher."""
         return probit_interval(*self.latent(X))
 
+    def left_out(self) -> Array:  # (n,)
+        """C at each design of the data if its own label was not known: the cavity of EP."""
+        mean, std = self.latent(self.X)
+        tau, nu = self.sites.T
+        variance = 1.0 / np.maximum(1.0 / std**2 - tau, 1e-300)
+        return ndtr(variance * (mean / std**2 - nu) / np.sqrt(1 + variance))  # type: ignore[no-any-return]
+
     def path(self, rng: np.random.Generator) -> Path:
         """A latent function drawn from the posterior."""
         smooth = prior_path(self.settings.kernel, self.scales, self.variance, rng)
@@ -206,6 +216,25 @@ class GPClassifierModel:
         return np.asarray(np.sqrt(np.maximum(variance, _NUGGET * self.variance)))
 
 
+@dataclass(frozen=True)
+class Tally:
+    """The runs of each of m designs, in the order of their first runs."""
+
+    first: NDArray[np.intp]  # (m,) row of the first run
+    n_worked: NDArray[np.intp]  # (m,)
+    n_failed: NDArray[np.intp]  # (m,)
+
+
+def tally(X: Array, feasible: Mask) -> Tally:  # (n, d), (n,)
+    """Counts the runs of each design."""
+    _, first, index = np.unique(X, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    counts = [
+        np.bincount(index.ravel()[rows], minlength=len(first)) for rows in (feasible, ~feasible)
+    ]
+    return Tally(first[order], counts[0][order], counts[1][order])
+
+
 def merge_runs(
     X: Array, feasible: Mask, lapse: float
 ) -> tuple[Array, Mask, Array]:  # (n, d), (n,) -> (m, d), (m,), (m,)
@@ -216,13 +245,8 @@ def merge_runs(
     """
     if not lapse:
         return X, feasible, np.zeros(len(X))
-    _, first, index = np.unique(X, axis=0, return_index=True, return_inverse=True)
-    if len(first) == len(X):
-        return X, feasible, np.full(len(X), lapse)
-    order = np.argsort(first)
-    n_runs = np.bincount(index.ravel())
-    worked = np.bincount(index.ravel(), feasible) > 0
-    return X[first[order]], worked[order], np.power(lapse, n_runs[order])
+    runs = tally(X, feasible)
+    return X[runs.first], runs.n_worked > 0, np.power(lapse, runs.n_worked + runs.n_failed)
 
 
 def balanced_subset(labels: Array, max_points: int) -> Array | slice:
@@ -267,6 +291,20 @@ def expectation_propagation(
         last, last_change = log_z, change
         sites = sites + damping * (new - sites)
     return sites
+
+
+def fixed_points(
+    K: Array, labels: Array, sites: Array, lapses: Array | float
+) -> tuple[Array, Array]:  # (n, n), (n,), (n, 2), (n,) -> (n, 2), (n, 2)
+    """Converged sites if every failure was the design's, and, from there, with lapses.
+
+    Failures that lie together can all be laws or all be luck, and EP stays with what it begins
+    with. So every failure is a law until the other experiments contradict it.
+    """
+    certain = expectation_propagation(K, labels, sites)
+    if not np.any(lapses):
+        return certain, certain
+    return certain, expectation_propagation(K, labels, certain, lapses)
 
 
 def site_posterior(K: Array, sites: Array) -> tuple[Array, Array, Array]:
@@ -339,10 +377,10 @@ class Evidence:
     def __call__(self, theta: Array) -> tuple[float, Array]:
         """R&W eq. 5.27: at EP's fixed point only the explicit dependence on theta counts."""
         K, dk = prior_covariance(theta, self.X, self.settings.kernel, self.settings.bias)
-        self.sites = expectation_propagation(K, self.labels, self.sites, self.lapses)
-        mean, variance, L = site_posterior(K, self.sites)
-        log_z = tilted_sites(self.labels, mean, variance, self.sites, L, self.lapses)[1]
-        return -log_z, evidence_gradient(theta, self.X, self.sites, K, dk, L, self.settings)
+        self.sites, sites = fixed_points(K, self.labels, self.sites, self.lapses)
+        mean, variance, L = site_posterior(K, sites)
+        log_z = tilted_sites(self.labels, mean, variance, sites, L, self.lapses)[1]
+        return -log_z, evidence_gradient(theta, self.X, sites, K, dk, L, self.settings)
 
 
 def evidence_gradient(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -23,7 +23,7 @@ def fit_by_reason(
     feasible: Mask,
     kinds: Mask,
     complete: Mask,
-    lapses: Sequence[float] | None = None,
+    lapse_of: Callable[[Array, Mask], float] | None = None,
 ) -> Product | None:
     """Fits a classifier for each kind of failure.
 
@@ -33,7 +33,7 @@ def fit_by_reason(
         feasible: which of them worked (n,).
         kinds: which failures were of which kind (n, k). Failures of no kind are one more.
         complete: failures whose reasons are all that was wrong (n,).
-        lapses: of each kind, how often it strikes by bad luck, and of failures of no kind (k + 1,).
+        lapse_of: how often a kind strikes by bad luck, given designs and which of them it spared.
             None: every kind as often as all together.
 
     Returns:
@@ -47,14 +47,14 @@ def fit_by_reason(
         groups.append((others, feasible))
     if len(groups) < 2 or not any((keepers & ~group).any() for group, keepers in groups):
         return None
-    lapses = [single.lapse] * (kinds.shape[1] + 1) if lapses is None else lapses
     settings = replace(single.settings, n_warm_iterations=_N_ITERATIONS)
     start = replace(single, sites=_NO_SITES)
     seen = [(keepers | group, group) for group, keepers in groups]
-    factors = [
-        replace(settings, lapse=lapse).fit(X[rows], ~group[rows], start=start)
-        for (rows, group), lapse in zip(seen, lapses, strict=False)
-    ]
+    factors = []
+    for rows, group in seen:
+        spared = X[rows], ~group[rows]
+        lapse = single.lapse if lapse_of is None else lapse_of(*spared)
+        factors.append(replace(settings, lapse=lapse).fit(*spared, start=start))
     pessimist = None if feasible.any() else settings
     return Product(tuple(factors), single.scales, lapse=single.lapse, pessimist=pessimist)
 
@@ -75,19 +75,18 @@ def _kept_the_rest(feasible: Mask, kinds: Mask, complete: Mask) -> Mask:  # -> (
 
 
 def fit_attributed(
-    single: GPClassifierModel, settings: GPClassifier, X: Array, feasible: Mask
-) -> Product | None:
+    settings: GPClassifier, X: Array, feasible: Mask
+) -> tuple[GPClassifierModel, ...]:
     """Fits the constraints that explain the failures if nobody said why.
 
     Args:
-        single: the classifier of all failures together.
         settings: of the classifier of each constraint.
         X: designs (n, d).
         feasible: which of them worked (n,); there must be both successes and failures.
 
     Returns:
-        The product of the classifiers; None if fewer than two explain any failure.
+        A classifier for each constraint that explains some failure; none if there is only one.
     """
     constraints = attribute_failures(settings, X, feasible)
-    factors = [c for c in constraints if c.latent(X[~feasible])[0].min() < 0]
-    return Product(tuple(factors), single.scales, lapse=single.lapse) if len(factors) > 1 else None
+    factors = tuple(c for c in constraints if c.latent(X[~feasible])[0].min() < 0)
+    return factors if len(factors) > 1 else ()

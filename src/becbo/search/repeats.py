@@ -1,0 +1,44 @@
+"""Failed designs that are proposed again, because their failures may have been bad luck."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from becbo.arrays import Array, Mask
+from becbo.search.choice import AGAIN
+from becbo.search.goal import Found
+from becbo.search.region import SAME, Region
+
+SUSPECT = (
+    "the other experiments say that this design works, and it failed: the repeat tells bad luck "
+    "from a law"
+)
+
+
+def repeat_to_tell(x: Array, region: Region, pending: Array) -> Found | None:  # (d,), (p, d)
+    """The repeat of a failed design, unless it is out already or forbidden by now."""
+    if _is_among(x[None], pending)[0] or not region.allowed(x[None])[0]:
+        return None
+    return Found(x, 0.0, 0.0, True, AGAIN, SUSPECT)
+
+
+def with_failures_free(region: Region, failed: Array, pending: Array) -> Region:
+    """The region in which designs that failed (k, d) may be proposed again; pending may not."""
+    is_free = _is_among(region.taken, failed) & ~_is_among(region.taken, pending)
+    return replace(region, taken=region.taken[~is_free])
+
+
+def marked(found: Found, failed: Array, chance: float) -> Found:
+    """What was found, with a word on it if it is one of the designs that failed (k, d)."""
+    if not _is_among(found.x[None], failed)[0]:
+        return found
+    why = f"it failed before; with a chance of {chance:.0%} that was bad luck"
+    return replace(found, winner=AGAIN, fallback=found.fallback or why)
+
+
+def _is_among(X: Array, others: Array) -> Mask:  # (m, d), (k, d) -> (m,)
+    if not len(others):
+        return np.zeros(len(X), dtype=bool)
+    return np.asarray([(np.abs(others - x).max(axis=1) <= SAME).any() for x in X], dtype=bool)
