@@ -68,9 +68,13 @@ def test_a_step_may_come(tmp_path: Path) -> None:
             "speed were added or removed; create a new",
         ),
         (("parameters", "layers"), None, "layers were added or removed"),
-        (("parameters", "layers"), {"low": 1, "high": 6}, "'layers': choices, whole numbers and"),
-        (("parameters", "temperature", "log"), True, "'temperature': choices, whole numbers and"),
-        (("parameters", "gas", "choices"), ["argon", "neon"], "'gas': choices, whole numbers"),
+        (("parameters", "layers"), {"low": 1, "high": 6}, "'layers': a choice, a whole number"),
+        (("parameters", "temperature", "log"), True, "'temperature': a choice, a whole number"),
+        (
+            ("parameters", "gas", "choices"),
+            [gas for gas in ("argon", "nitrogen", "neon", "helium") if gas != DESIGN["gas"]],
+            f"run 0 would no longer be valid: gas = '{DESIGN['gas']}' .* keep the choice",
+        ),
         (
             ("parameters", "temperature", "low"),
             DESIGN["temperature"] + 1,
@@ -101,3 +105,53 @@ def test_contradicting_constraints_are_refused(tmp_path: Path) -> None:
     campaign = new_campaign(tmp_path)
     with pytest.raises(InvalidInput):
         campaign.change(changed("constraints", to=["temperature <= 200", "temperature >= 300"]))
+
+
+@pytest.mark.parametrize("gases", [["neon", "argon", "nitrogen"], ["nitrogen", "argon", "neon"]])
+def test_a_new_choice_comes_to_a_campaign_that_has_begun(tmp_path: Path, gases: list[str]) -> None:
+    """Wherever it is listed, and also for programs that have the campaign open."""
+    campaign = new_campaign(tmp_path)
+    designs = [{**DESIGN, "gas": gas} for gas in ("argon", "nitrogen")]
+    for i, design in enumerate(designs):
+        campaign.add(design, 700 + i)
+    elsewhere = Campaign.open(campaign.where)
+    pending = elsewhere.suggest()[0]
+    campaign.change(changed("parameters", "gas", "choices", to=gases))
+    for each in (campaign, elsewhere, Campaign.open(campaign.where)):
+        assert [run.params for run in each.runs[:2]] == designs
+        assert each.runs[2].params == pending.params
+        assert len(each.suggest()) == 1
+    elsewhere.record(pending.number, 720)
+    run = elsewhere.add({**DESIGN, "gas": "neon"}, 900)
+    assert Campaign.open(campaign.where).run(run.number).params["gas"] == "neon"
+    assert {run.params["gas"] for run in campaign.suggest(10)} >= {"neon"}
+
+
+def test_a_choice_that_nobody_has_used_may_go(tmp_path: Path) -> None:
+    campaign = new_campaign(tmp_path)
+    campaign.add({**DESIGN, "gas": "argon"}, 700)
+    campaign.change(changed("parameters", "gas", "choices", to=["neon", "argon"]))
+    assert campaign.runs[0].params["gas"] == "argon"
+    assert {run.params["gas"] for run in campaign.suggest(6)} == {"argon", "neon"}
+
+
+def test_a_journal_keeps_its_choices(tmp_path: Path) -> None:
+    campaign = Campaign.create(COATING, tmp_path / "lab.journal")
+    campaign.add(DESIGN, 700)
+    before = campaign.description
+    with pytest.raises(InvalidInput, match="the choices of gas cannot change in a journal"):
+        campaign.change(changed("parameters", "gas", "choices", to=["argon", "nitrogen", "neon"]))
+    assert campaign.description == before
+
+
+def test_steps_bind_suggestions_and_not_what_was_done(tmp_path: Path) -> None:
+    content = changed("parameters", "temperature", "step", to=10)
+    campaign = Campaign.create(content, tmp_path / "lab.db")
+    odd = {**DESIGN, "temperature": 213.7}
+    assert campaign.add(odd, 700).params == odd
+    assert campaign.plan({**DESIGN, "temperature": 217.2}).params["temperature"] == 217.2
+    assert all(run.params["temperature"] % 10 == 0 for run in campaign.suggest(3))
+    (trial, *_) = campaign.optimizer().trials
+    assert trial.params["temperature"] == 213.7
+    assert campaign.change(changed("parameters", "temperature", "step", to=25))
+    assert campaign.runs[0].params == odd

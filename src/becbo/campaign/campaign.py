@@ -139,9 +139,9 @@ class Campaign:
     def change(self, description: AnyDescription) -> list[str]:
         """Replaces the description.
 
-        Ranges, steps, constraints, limits, units, notes, the budget and all settings can change, as
-        long as every run so far remains valid. The kind of a parameter and what an objective wants
-        cannot.
+        Ranges, steps, choices, constraints, limits, units, notes, the budget and all settings can
+        change, as long as every run so far remains valid. The kind of a parameter and what an
+        objective wants cannot.
 
         Args:
             description: The new one, as for `create`.

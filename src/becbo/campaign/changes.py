@@ -38,9 +38,10 @@ def check_change(old: Description, new: Description, runs: Sequence[Run]) -> Non
     for name, parameter in zip(new.space.names, new.space.parameters, strict=True):
         if _nature(parameter) != _nature(before[name]):
             raise InvalidInput(
-                f"parameter {name!r}: choices, whole numbers and the logarithmic scale cannot "
-                f"change; {_NEW_CAMPAIGN}"
+                f"parameter {name!r}: a choice, a whole number and the logarithmic scale remain "
+                f"what they are; {_NEW_CAMPAIGN}"
             )
+        _check_choices(parameter, runs)
     for run in runs:
         _check_run(run, new)
 
@@ -59,8 +60,20 @@ def _check_objectives(old: Outputs, new: Outputs) -> None:
 def _nature(parameter: Parameter) -> object:
     """What a study fixes about a parameter."""
     if isinstance(parameter, Categorical):
-        return parameter.choices
+        return Categorical
     return type(parameter), parameter.log
+
+
+def _check_choices(parameter: Parameter, runs: Sequence[Run]) -> None:
+    """Choices can be added, and those removed that no run has had, not even a lost one."""
+    if isinstance(parameter, Categorical):
+        for run in runs:
+            try:
+                parameter.check(run.params[parameter.name])
+            except InvalidInput as error:
+                raise InvalidInput(
+                    f"run {run.number} would no longer be valid: {error}; keep the choice"
+                ) from error
 
 
 def _check_run(run: Run, description: Description) -> None:

@@ -8,7 +8,7 @@ import optuna
 
 from becbo.campaign.description import Description
 from becbo.campaign.runs import REPEAT, Run, runs_to_repeat
-from becbo.optuna.internals import storage_of
+from becbo.optuna.internals import forget_distributions, storage_of
 from becbo.optuna.proposal import Plan, next_proposal
 from becbo.optuna.sampler import BECBOSampler
 from becbo.optuna.spaces import StudySpace, distributions_of
@@ -55,5 +55,6 @@ def ask_study(study: optuna.Study, description: Description, n: int) -> list[int
             space=description.space, outputs=description.outputs, **vars(description.settings)
         ),
     )
+    forget_distributions(study)
     distributions = distributions_of(description.space)
     return [asking.ask(distributions).number for _ in range(n)]

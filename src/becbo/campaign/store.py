@@ -24,7 +24,7 @@ from becbo.campaign.errors import Conflict, NotFound
 from becbo.campaign.proposals import plan_of
 from becbo.campaign.runs import BATCH, BY, NOTE, REOPENED, RESTORES, Run, RunState, clean_text
 from becbo.errors import InvalidInput
-from becbo.optuna.internals import add_trial, set_system_attr, set_user_attr
+from becbo.optuna.internals import add_trial, replace_choices, set_system_attr, set_user_attr
 from becbo.optuna.measured import VALUES, name_values, study_directions, study_values
 from becbo.optuna.outcomes import FIXED, OUTCOME, REASON, REPLACES, RETRIES
 from becbo.optuna.proposal import next_proposal
@@ -147,9 +147,26 @@ def load_study(storage: BaseStorage, name: str) -> optuna.Study:
 
 
 def describe_study(study: optuna.Study, description: Description) -> None:
-    """Stores the description in the study."""
+    """Stores the description in the study; the trials get choices that were added or removed."""
     name_values(study, _metric_names(description))
-    study.set_user_attr(DESCRIPTION, description.to_dict())
+    before = study.user_attrs.get(DESCRIPTION)
+    choices = {} if before is None else _changed_choices(describe(before), description)
+    if choices:
+        replace_choices(study, choices, {DESCRIPTION: description.to_dict()})
+    else:
+        study.set_user_attr(DESCRIPTION, description.to_dict())
+
+
+def _changed_choices(
+    old: Description, new: Description
+) -> dict[str, optuna.distributions.BaseDistribution]:
+    before, after = distributions_of(old.space), distributions_of(new.space)
+    return {
+        name: distribution
+        for name, distribution in after.items()
+        if isinstance(distribution, optuna.distributions.CategoricalDistribution)
+        and distribution != before[name]
+    }
 
 
 def _metric_names(description: Description) -> list[str]:
@@ -184,7 +201,7 @@ def add_run(
         state=state,
         values=values,
         params=dict(params),
-        distributions=distributions_of(description.space),
+        distributions=distributions_of(description.space, params),
         user_attrs=_attributes(result, note or None, description.outputs),
         system_attrs=dict(system_attrs or {}),
     )

@@ -5,15 +5,25 @@ Optuna's own samplers publish what they need to share in system attributes in th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import optuna
+from optuna.distributions import (
+    BaseDistribution,
+    distribution_to_json,
+    json_to_distribution,
+)
 from optuna.samplers._base import _process_constraints_after_trial
 from optuna.storages import BaseStorage, RDBStorage
 from optuna.storages._cached_storage import _CachedStorage
 from optuna.storages._heartbeat import BaseHeartbeat, is_heartbeat_enabled
+from optuna.storages._rdb import models
+from optuna.storages._rdb.storage import _create_scoped_session
 from optuna.trial import FrozenTrial, TrialState
+
+from becbo.errors import InvalidInput
 
 
 def storage_of(study: optuna.Study) -> BaseStorage:
@@ -26,6 +36,56 @@ def close_connections(storage: BaseStorage) -> None:
     backend = storage._backend if isinstance(storage, _CachedStorage) else storage
     if isinstance(backend, RDBStorage):
         backend.engine.dispose()
+
+
+def forget_distributions(study: optuna.Study) -> None:
+    """Lets the study accept choices that another process has added since it was opened."""
+    storage = study._storage
+    if isinstance(storage, _CachedStorage) and study._study_id in storage._studies:
+        storage._studies[study._study_id].param_distribution.clear()
+
+
+def replace_choices(
+    study: optuna.Study,
+    distributions: Mapping[str, BaseDistribution],
+    user_attrs: Mapping[str, Any],
+) -> None:
+    """Gives all trials other choices of some parameters, and the study attributes, or neither.
+
+    Optuna fixes the choices of a parameter with its first trial and stores their positions.
+
+    Args:
+        study: the study.
+        distributions: the new choices, among them every one that a trial has.
+        user_attrs: attributes of the study to write in the same transaction.
+
+    Raises:
+        InvalidInput: a journal keeps the study, which cannot be rewritten.
+        ValueError: a trial has a choice that is no longer there.
+    """
+    storage = study._storage
+    backend = storage._backend if isinstance(storage, _CachedStorage) else storage
+    if not isinstance(backend, RDBStorage):
+        raise InvalidInput(
+            f"the choices of {', '.join(distributions)} cannot change in a journal; keep the "
+            "campaign in a database"
+        )
+    with _create_scoped_session(backend.scoped_session) as session:
+        for name, distribution in distributions.items():
+            rows: Any = session.query(models.TrialParamModel).join(models.TrialModel)
+            rows = rows.filter(models.TrialModel.study_id == study._study_id)
+            for row in rows.filter(models.TrialParamModel.param_name == name):
+                before = json_to_distribution(row.distribution_json)
+                value = before.to_external_repr(row.param_value)
+                row.param_value = distribution.to_internal_repr(value)
+                row.distribution_json = distribution_to_json(distribution)
+        owner = models.StudyModel.find_or_raise_by_id(study._study_id, session)
+        for key, value in user_attrs.items():
+            found = models.StudyUserAttributeModel.find_by_study_and_key(owner, key, session)
+            if found is None:
+                raise AssertionError(f"study {study.study_name} has no attribute {key}")
+            found.value_json = json.dumps(value)
+    forget_distributions(study)
 
 
 def whole_study(study: optuna.Study) -> optuna.Study:

@@ -114,13 +114,28 @@ class StudySpace:
         return distribution.to_external_repr(value)
 
 
-def distributions_of(space: Space) -> dict[str, BaseDistribution]:
+def distributions_of(
+    space: Space, params: Mapping[str, Any] | None = None
+) -> dict[str, BaseDistribution]:
     """The distributions with the values of a space.
+
+    Args:
+        space: the parameters.
+        params: a design that was carried out. It may lie between the steps, which bind proposals;
+            Optuna accepts it in a distribution without steps.
+
+    Returns:
+        The distribution of each parameter.
 
     Raises:
         InvalidInput: Optuna cannot tell the choices of a parameter apart.
     """
-    return {parameter.name: _distribution_of(parameter) for parameter in space.parameters}
+    return {
+        parameter.name: _distribution_of(
+            parameter, None if params is None else params[parameter.name]
+        )
+        for parameter in space.parameters
+    }
 
 
 def all_distributions(trials: Iterable[FrozenTrial]) -> dict[str, BaseDistribution]:
@@ -164,7 +179,7 @@ def _indices(distribution: CategoricalDistribution) -> list[int]:
     return sorted({int(distribution.to_internal_repr(c)) for c in distribution.choices})
 
 
-def _distribution_of(parameter: Parameter) -> BaseDistribution:
+def _distribution_of(parameter: Parameter, value: Any = None) -> BaseDistribution:
     if isinstance(parameter, Categorical):
         distribution = CategoricalDistribution(parameter.choices)
         if len(_indices(distribution)) < len(parameter.choices):
@@ -173,11 +188,14 @@ def _distribution_of(parameter: Parameter) -> BaseDistribution:
                 "give each choice a name"
             )
         return distribution
+    is_between = value is not None and parameter.decode(parameter.encode(value)) != value
     # Optuna wants the upper bound on the grid.
-    high = parameter.decode([1.0]) if parameter.step else parameter.high
+    high = parameter.high if is_between else parameter.highest
     if isinstance(parameter, Integer):
-        return IntDistribution(parameter.low, int(high), parameter.log, parameter.step)
-    return FloatDistribution(parameter.low, high, parameter.log, parameter.step)
+        step = 1 if is_between else parameter.step
+        return IntDistribution(parameter.low, int(high), parameter.log, step)
+    width = None if is_between else parameter.step
+    return FloatDistribution(parameter.low, high, parameter.log, width)
 
 
 class PinnedSpace(Space):
