@@ -470,6 +470,7 @@ TABLE: dict[str, set[str]] = {
         "becbo.optuna",
         "becbo.campaign",
         "becbo.tables",
+        "becbo.insight",
         "becbo.report",
         "becbo.cli",
     },

@@ -94,7 +94,7 @@ def test_a_campaign_from_the_first_to_the_last_command(becbo: Becbo, tmp_path: P
     assert "150 to 450 °C" in done.out and "becbo suggest" in done.out
     done = becbo("suggest", "-n", "2")
     assert "temperature  272.985 °C" in done.out
-    assert "One of the first 10 experiments" in done.out
+    assert "Part of the initial design: the first 10 experiments" in done.out
     assert "becbo record 0 VALUE" in done.out and "becbo record 1 --failed" in done.out
     assert done.err == ""
     done = becbo("record", "0", "-1.5", "--note", "-5 % humidity")
@@ -128,9 +128,11 @@ def test_suggestions_in_plain_words(becbo: Becbo, tmp_path: Path) -> None:
         campaign.add({**DESIGN, "layers": layers}, 600 + layers)
     campaign.suggest()
     done = becbo("suggest")
-    assert re.search(r"Chance to work: (\d+|under 1|over 99) %", done.out)
-    assert re.search(r"Expected hardness if it works: \S+ ± \S+ HV; best", done.out)
-    assert "; best so far: 612.5 HV (run 0)" in done.out
+    said = re.sub(r"\s+", " ", done.out)
+    assert re.search(r": (\d+|under 1|over 99) % chance to work, expected \S+ ± \S+ HV", said)
+    assert re.search(
+        r"against the best 612.5 HV \((\d+|under 1|over 99) % chance to beat it\)", said
+    )
     assert "1 earlier suggestion is pending: becbo status\n" in done.out
 
 
@@ -138,13 +140,13 @@ def test_lost_runs_come_back(becbo: Becbo, tmp_path: Path) -> None:
     used_campaign(tmp_path)
     done = becbo("record", "0", "--lost", "--reason", "power cut")
     assert "run 0 is lost (power cut)" in done.out
-    assert "It repeats run 0, which was lost." in becbo("suggest").out
+    assert "Repeats run 0, which was lost." in becbo("suggest").out
 
 
 def test_a_used_up_budget(becbo: Becbo, tmp_path: Path) -> None:
     campaign = Campaign.create({**COATING, "budget": 1}, tmp_path / "becbo.db")
     campaign.add(DESIGN, 5)
-    assert "The budget of 1 experiments is used up." in becbo("suggest").out
+    assert "The budget of 1 experiment is used up." in becbo("suggest").out
 
 
 def test_nothing_yet(becbo: Becbo, tmp_path: Path) -> None:
@@ -191,7 +193,7 @@ def test_json(becbo: Becbo, tmp_path: Path) -> None:
     assert set(status["best"]) == set(status["pending"][0]) == RUN
     suggested = said_json(becbo("suggest", "-n", "2", "--json"))
     assert [run["number"] for run in suggested] == [3, 4]
-    assert set(suggested[0]) == RUN
+    assert set(suggested[0]) == RUN | {"why", "p_better"}
     for arguments, value, outcome in (
         (["record", "0", "-0.5"], -0.5, "ok"),
         (["correct", "0", "--failed"], None, "failed"),

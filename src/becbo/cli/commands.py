@@ -11,7 +11,9 @@ with times in ISO 8601, and
 
     record, correct, undo NUMBER, withdraw, add
                  run
-    suggest      [run]
+    suggest      [run], each with why: a sentence, and p_better: the chance to improve | null
+    what-if      {params, believed, p_better, violated: [constraint], nearest: number | null,
+                  distance, how_far: a sentence, run: run | null}
     undo         [run]: several, if the last entry was an import
     import       {added: [number], recorded: [number], corrected: [number], blank: [number],
                   differing: [number], n_known, n_pending, noted: [column]},
@@ -54,6 +56,7 @@ def register(app: typer.Typer) -> None:
         (campaign.new, "new", "becbo new coating.yaml"),
         (campaign.change, "change", "becbo change coating.yaml"),
         (run.suggest, "suggest", "becbo suggest -n 3"),
+        (run.what_if, "what-if", "becbo what-if temperature=320 gas=argon"),
         (run.record, "record", "becbo record 17 812.5 --note 'slight haze'"),
         (run.correct, "correct", "becbo correct 17 --failed --reason cracked"),
         (run.undo, "undo", "becbo undo 17"),

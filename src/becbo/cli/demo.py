@@ -15,7 +15,7 @@ from rich.table import Table
 
 from becbo import METHODS, Campaign, Infeasible, InvalidInput, Outcome
 from becbo.campaign.description import Description, LabParameter
-from becbo.campaign.formatting import number
+from becbo.campaign.formatting import number, plural
 from becbo.campaign.runs import Run
 from becbo.campaign.store import FILE, campaign_names
 from becbo.cli.common import writing_to
@@ -139,7 +139,7 @@ def _report(runs: Sequence[Run], problem: Problem, interrupted: bool, console: C
     console.print()
     if interrupted:
         console.print(
-            f"[yellow]Stopped early, after {len(done)} experiments.[/]\n", highlight=False
+            f"[yellow]Stopped early, after {plural(len(done), 'experiment')}.[/]\n", highlight=False
         )
     if not worked:
         if done:
@@ -188,7 +188,7 @@ def _picture(campaign: Campaign, problem: Problem, path: Path) -> None:
     figure = progress_figure(
         [run.value for run in done],
         optimum=problem.optimum,
-        title=f"{problem.name}: {len(done)} experiments, {n_failed} failed",
+        title=f"{problem.name}: {plural(len(done), 'experiment')}, {n_failed} failed",
     )
     figure.savefig(path, dpi=150)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -12,8 +13,17 @@ from rich.table import Table
 from becbo import Outcome, Outlook, Stop
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import Description
-from becbo.campaign.formatting import expected_text, number, percent, plural, result_text
+from becbo.campaign.formatting import (
+    expected_text,
+    number,
+    percent,
+    plural,
+    result_text,
+    sentence,
+)
 from becbo.campaign.runs import Run
+from becbo.insight.suggestions import Suggestion
+from becbo.insight.whatif import Answer
 from becbo.outputs import Outputs
 from becbo.tables.importing import ImportSummary, import_messages
 
@@ -33,24 +43,55 @@ def overview(description: Description) -> Table:
 
 
 def print_suggestions(
-    console: Console, campaign: Campaign, runs: Sequence[Run], options: str
+    console: Console, campaign: Campaign, suggestions: Sequence[Suggestion], options: str
 ) -> None:
     """Prints each design, why it was chosen, and how to record it."""
-    for run in runs:
-        _say(console, f"[bold]Run {run.number}[/]")
-        console.print(_design(campaign.description, run), highlight=False)
-        for line in _beliefs(campaign, run):
-            _say(console, escape(line))
-        values = _placeholder(campaign.description.outputs)
-        hint(console, "If it works", f"record {run.number} {values}{options}")
-        hint(console, "If it fails", f"record {run.number} --failed --reason WHY{options}")
+    for each in suggestions:
+        _say(console, f"[bold]Run {each.number}[/]")
+        console.print(_design(campaign.description, each.params), highlight=False)
+        if each.remark:
+            _say(console, escape(sentence(each.remark)))
+        _say(console, escape(each.why))
+        _say_how(console, campaign.description, each.number, options)
         console.print()
     status = campaign.status
-    if n_others := status.counts[Outcome.PENDING] - len(runs):
+    if n_others := status.counts[Outcome.PENDING] - len(suggestions):
         were = "suggestion is" if n_others == 1 else "suggestions are"
         _say(console, f"{n_others} earlier {were} pending: becbo status{options}")
-    if status.n_left == 0:
-        _say(console, f"The budget of {status.budget} experiments is used up.")
+    if status.budget is not None and status.n_left == 0:
+        _say(console, f"The budget of {plural(status.budget, 'experiment')} is used up.")
+
+
+def print_answer(console: Console, description: Description, found: Answer) -> None:
+    """Prints what is known about a design of one's own."""
+    console.print(_design(description, found.params), highlight=False)
+    for text in found.violated:
+        _say(console, f"[yellow]It violates a known limit: {escape(text)}[/]")
+    if found.prediction is None:
+        _say(console, "Nothing can be predicted before the first result.")
+        return
+    _say(console, f"Chance to work: {percent(found.prediction.p_feasible)}")
+    if found.prediction.outputs:
+        expected = expected_text(found.prediction.outputs, description.outputs)
+        _say(console, escape(f"Expected if it works: {expected}"))
+    if found.p_better is not None and found.prediction.outputs:
+        is_single = len(description.outputs.objectives) == 1
+        what = "beat the best" if is_single else "improve the front"
+        _say(console, f"Chance to {what}: {percent(found.p_better)}")
+    _say(console, escape(found.how_far))
+
+
+def print_planned(console: Console, description: Description, run: Run, options: str) -> None:
+    """Prints that a design of one's own is the next run, and how to record it."""
+    _say(console, f"[bold]Run {run.number}[/] is pending.")
+    _say_how(console, description, run.number, options)
+
+
+def _say_how(console: Console, description: Description, number: int | None, options: str) -> None:
+    """How to record a run."""
+    values = _placeholder(description.outputs)
+    hint(console, "If it works", f"record {number} {values}{options}")
+    hint(console, "If it fails", f"record {number} --failed --reason WHY{options}")
 
 
 def print_entry(console: Console, campaign: Campaign, run: Run, verb: str, options: str) -> None:
@@ -144,8 +185,8 @@ def print_status(console: Console, campaign: Campaign, everything: bool) -> None
     _say(console, f"[bold]{escape(campaign.name)}[/]: {escape(wishes)}")
     _say(console, _progress(campaign))
     if status.best is not None:
-        _say(console, f"\n{escape(_sentence(_best(campaign)))}")
-        console.print(_design(campaign.description, status.best), highlight=False)
+        _say(console, f"\n{escape(_capital(_best(campaign)))}")
+        console.print(_design(campaign.description, status.best.params), highlight=False)
     elif status.front:
         _say(console, "\nThe front: no other run is better in every objective")
         console.print(_table(campaign.description, status.front), highlight=False)
@@ -182,32 +223,15 @@ def _placeholder(outputs: Outputs) -> str:
     return " ".join(f"{shlex.quote(name)}=VALUE" for name in outputs.names)
 
 
-def _design(description: Description, run: Run) -> Table:
+def _design(description: Description, params: Mapping[str, Any]) -> Table:
     table = _columns()
     for described in description.parameters:
-        setting = escape(number(run.params[described.name], described.unit))
+        setting = escape(number(params[described.name], described.unit))
         table.add_row(f"  {escape(described.name)}", f"[bold]{setting}[/]", escape(described.note))
     return table
 
 
-def _beliefs(campaign: Campaign, run: Run) -> list[str]:
-    """Why this design was chosen."""
-    outputs = campaign.description.outputs
-    lines = [_sentence(f"{run.remark}.")] if run.remark else []
-    if run.repeats:
-        return [*lines, f"It repeats run {run.repeats[-1]}, which was lost."]
-    if run.believed is None:
-        n = campaign.description.settings.n_initial
-        return [*lines, f"One of the first {n} experiments, which are spread over the whole space."]
-    lines.append(f"Chance to work: {percent(run.believed.p_feasible)}")
-    if run.believed.outputs:
-        what = f" {outputs.names[0]}" if len(outputs.names) == 1 else ""
-        expected = expected_text(run.believed.outputs, outputs)
-        lines.append(f"Expected{what} if it works: {expected}; {_best(campaign)}")
-    return lines
-
-
-def _sentence(words: str) -> str:
+def _capital(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 

@@ -60,6 +60,7 @@ def suggest(
     with opened_campaign(file, campaign) as opened:
         from becbo.campaign.serialization import run_to_dict
         from becbo.cli.display import print_suggestions
+        from becbo.insight.suggestions import explain_runs
 
         runs: list[Run] = []
         is_stopped = False
@@ -70,10 +71,16 @@ def suggest(
                     runs += opened.suggest()
         except KeyboardInterrupt:
             is_stopped = True
+        explained = explain_runs(opened.description, opened.runs, [run.number for run in runs])
         if as_json:
-            print_json([run_to_dict(run) for run in runs])
+            print_json(
+                [
+                    run_to_dict(run) | {"why": said.why, "p_better": said.p_better}
+                    for run, said in zip(runs, explained, strict=True)
+                ]
+            )
         elif runs:
-            print_suggestions(Console(), opened, runs, repeated_options(file, campaign))
+            print_suggestions(Console(), opened, explained, repeated_options(file, campaign))
         if is_stopped:
             # One more may be pending already, written just before.
             message = f"stopped: {len(runs)} of {count} suggestions were made"
@@ -195,6 +202,47 @@ def add(
         _answer(opened, run, "Added", as_json, repeated_options(file, campaign))
 
 
+def what_if(
+    settings: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NAME=VALUE...",
+            help="A design of your own: all parameters.",
+            show_default=False,
+        ),
+    ],
+    plan: Annotated[bool, typer.Option("--add", help="Make it the next run.")] = False,
+    note: Annotated[str, typer.Option(help="With --add: anything worth keeping.")] = "",
+    file: FileOption = FILE,
+    campaign: NameOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask about a design of your own: its chance, its values, and how new it is.
+
+    Nothing is changed, unless --add makes it a pending run, which you record
+    as if it had been suggested.
+    """
+    with opened_campaign(file, campaign) as opened:
+        from becbo.campaign.serialization import run_to_dict
+        from becbo.cli.display import print_answer, print_planned
+        from becbo.insight.whatif import what_if as ask
+
+        params, values = _settings(settings, opened.description)
+        if values:
+            raise InvalidInput(f"{values[0]!r} is not NAME=VALUE of a parameter")
+        if note and not plan:
+            raise InvalidInput(f"--note {note!r} goes with --add")
+        with Console(stderr=True).status("fitting the models"):
+            found = ask(opened, params)
+        run = opened.plan(params, note) if plan else None
+        if as_json:
+            print_json(found.to_dict() | {"run": None if run is None else run_to_dict(run)})
+            return
+        print_answer(Console(), opened.description, found)
+        if run is not None:
+            print_planned(Console(), opened.description, run, repeated_options(file, campaign))
+
+
 def _entry(
     outputs: Outputs, values: Sequence[str], failed: bool, lost: bool, reason: str
 ) -> dict[str, Any]:
@@ -223,7 +271,7 @@ def _values(texts: Sequence[str], outputs: Outputs) -> dict[str, float]:
     from becbo.tables.parsing import parse_number
 
     found: dict[str, float] = {}
-    for text in map(str.strip, texts):
+    for text in _with_units(texts, [output.unit for output in outputs]):
         output = next((o for o in outputs if text.startswith(f"{o.name}=")), None)
         if output is None and len(outputs.names) > 1:
             wanted = " ".join(f"{name}=VALUE" for name in outputs.names)
@@ -238,6 +286,20 @@ def _values(texts: Sequence[str], outputs: Outputs) -> dict[str, float]:
         except InvalidInput as error:
             raise InvalidInput(f"{error}; use --failed if the experiment failed") from None
     return found
+
+
+def _with_units(texts: Sequence[str], units: Sequence[str]) -> list[str]:
+    """`72,4 %`, which a shell takes for two words, as one."""
+    from becbo.tables.parsing import normalized_unit
+
+    known = {normalized_unit(unit) for unit in units if unit}
+    joined: list[str] = []
+    for text in map(str.strip, texts):
+        if joined and normalized_unit(text) in known:
+            joined[-1] += f" {text}"
+        else:
+            joined.append(text)
+    return joined
 
 
 def _number(text: str) -> int:
@@ -256,7 +318,8 @@ def _settings(texts: Sequence[str], description: Description) -> tuple[dict[str,
     described = {parameter.name: parameter for parameter in description.parameters}
     params: dict[str, Any] = {}
     values = []
-    for text in texts:
+    units = [p.unit for p in description.parameters] + [o.unit for o in description.outputs]
+    for text in _with_units(texts, units):
         name = next((name for name in described if text.startswith(f"{name}=")), None)
         is_output = any(text.startswith(f"{name}=") for name in description.outputs.names)
         if name is None and "=" in text and not is_output:

@@ -16,6 +16,7 @@ from becbo.arrays import Array
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import Description
 from becbo.campaign.errors import NotFound
+from becbo.campaign.formatting import plural
 from becbo.campaign.proposals import next_suggestion, plan_of
 from becbo.campaign.runs import Run, read_runs
 from becbo.campaign.status import Status, status_of
@@ -25,6 +26,7 @@ from becbo.insight.maps import DesignMap, allowed, design_map, mapped_pairs, par
 from becbo.insight.standing import Growth, Standing, confirmation, growth, standings
 from becbo.insight.suggestions import Suggestion, explain_suggestion, suggestion_context
 from becbo.insight.views import ModelView, model_view
+from becbo.insight.whatif import Answer, answer
 from becbo.optimizer import Optimizer
 from becbo.optuna.proposal import optimizer_of
 from becbo.optuna.study_data import StudyData
@@ -125,6 +127,10 @@ class Insight:
                 with one_thread():
                     return _maps(self, run.params, f"run {number}")
         raise NotFound(f"there is no run {number!r} in {self.description.name}")
+
+    def what_if(self, params: Mapping[str, Any]) -> Answer:
+        """What is known about a design of one's own; see `becbo.insight.what_if`."""
+        return answer(self.description, self.runs, self.models, params)
 
     @property
     def confirmation(self) -> str:
@@ -320,7 +326,7 @@ def _importances(
     if spread <= clear:
         return Importances((), "The models see no difference between designs yet.")
     d = len(space.names)
-    note = f"Only a hint: {n} experiments for {d} parameters." if n < _ROUGH * d else ""
+    note = f"Only a hint: {plural(n, 'experiment')} for {d} parameters." if n < _ROUGH * d else ""
     return Importances(tuple(sorted(found, key=lambda each: -each.total)), note)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ from becbo.arrays import Array
 from becbo.campaign.description import Description
 from becbo.campaign.formatting import expected_text, number, percent, plural
 from becbo.campaign.runs import REPEAT, Run
+from becbo.campaign.status import status_of
 from becbo.insight.chances import chance_to_improve
 from becbo.insight.maps import allowed, parameter_distances
 from becbo.optimizer import INITIAL
@@ -124,7 +125,7 @@ def explain_suggestion(
     number: int | None,
     params: dict[str, Any],
     origin: str,
-    now: Prediction,
+    now: Prediction | None,
     believed: Prediction | None = None,
     remark: str = "",
 ) -> Suggestion:
@@ -135,46 +136,76 @@ def explain_suggestion(
         number: The number of the run, if it is pending.
         params: The design.
         origin: How the design was chosen.
-        now: The prediction of the present models.
+        now: The prediction of the present models; None if there is none.
         believed: The prediction when it was suggested.
         remark: Anything unusual about how the design was chosen.
 
     Returns:
         The suggestion with its reason.
     """
-    has_results, outputs = bool(context.done), context.description.outputs
+    now = now if context.done else None
+    outputs = context.description.outputs
     kind = _kind(context, params, origin, now)
     return Suggestion(
         number,
         params,
         kind,
-        now.p_feasible if has_results else None,
-        now.band if has_results else None,
-        now.outputs,
-        chance_to_improve(now, outputs, context.front) if has_results else None,
+        None if now is None else now.p_feasible,
+        None if now is None else now.band,
+        {} if now is None else now.outputs,
+        None if now is None else chance_to_improve(now, outputs, context.front),
         None if believed is None else believed.p_feasible,
         _why(context, kind, params, now),
         remark,
     )
 
 
-def _kind(context: SuggestionContext, params: dict[str, Any], origin: str, now: Prediction) -> Kind:
+def explain_runs(
+    description: Description, runs: Sequence[Run], numbers: Collection[int]
+) -> list[Suggestion]:
+    """Explains pending runs by what was predicted when they were suggested: no model is fitted.
+
+    Args:
+        description: The campaign.
+        runs: All of its runs.
+        numbers: The numbers of the runs to explain.
+
+    Returns:
+        The suggestions.
+    """
+    front = status_of(description, runs).front
+    rng = np.random.default_rng(description.settings.seed)
+    context = suggestion_context(description, runs, front, rng)
+    return [
+        explain_suggestion(
+            context, run.number, run.params, run.origin, run.believed, remark=run.remark
+        )
+        for run in runs
+        if run.number in numbers
+    ]
+
+
+def _kind(
+    context: SuggestionContext, params: dict[str, Any], origin: str, now: Prediction | None
+) -> Kind:
     if origin in (REPEAT, AGAIN):
         return "repeat"
-    if origin == INITIAL or not context.done:
-        return "initial"
     if origin == _HAND:
         return "hand"
+    if origin == INITIAL or now is None:
+        return "initial"
     if not context.front:
         return "first"
     if origin in _RANDOM:
         return "random"
-    if _nearest(context, params, context.done)[1] > context.far:
+    if nearest_run(context, params, context.done)[1] > context.far:
         return "far"
     return "edge" if now.p_feasible < _SAFE else "inside"
 
 
-def _why(context: SuggestionContext, kind: Kind, params: dict[str, Any], now: Prediction) -> str:
+def _why(
+    context: SuggestionContext, kind: Kind, params: dict[str, Any], now: Prediction | None
+) -> str:
     if kind == "repeat":
         same = [r for r in context.runs if r.params == params]
         lost = [r.number for r in same if r.outcome is Outcome.LOST]
@@ -183,8 +214,10 @@ def _why(context: SuggestionContext, kind: Kind, params: dict[str, Any], now: Pr
         failed = [r.number for r in same if r.outcome is Outcome.FAILED]
         return f"Repeats run {failed[-1]}, which failed." if failed else "Repeats a lost run."
     if kind == "initial":
-        n = context.description.settings.n_initial
-        return f"Part of the initial design: the first {n} experiments spread over the whole space."
+        n = plural(context.description.settings.n_initial, "experiment")
+        return f"Part of the initial design: the first {n} spread over the whole space."
+    if now is None:
+        return "Chosen by hand."
     chance = f"{percent(now.p_feasible)} chance to work"
     outputs = context.description.outputs
     if not context.front or not now.outputs:
@@ -215,9 +248,9 @@ def _aim(context: SuggestionContext, kind: Kind, params: dict[str, Any], is_hope
     if kind == "random":
         return "Drawn at random"
     if kind == "far":
-        run, _ = _nearest(context, params, context.done)
+        run, _ = nearest_run(context, params, context.done)
         return f"Explores a region far from all runs (the nearest is run {run.number})"
-    run, _ = _nearest(context, params, [r for r in context.done if r.outcome is Outcome.OK])
+    run, _ = nearest_run(context, params, [r for r in context.done if r.outcome is Outcome.OK])
     is_best = run.number in [each.number for each in context.front]
     what = "the best so far" if len(context.description.outputs.objectives) == 1 else "on the front"
     name = f"run {run.number}, {what}" if is_best else f"run {run.number}"
@@ -227,9 +260,10 @@ def _aim(context: SuggestionContext, kind: Kind, params: dict[str, Any], is_hope
     return f"{'Refines' if is_hopeful else 'Fills a gap'} near {name}, inside what works"
 
 
-def _nearest(
-    context: SuggestionContext, params: dict[str, Any], runs: Sequence[Run]
+def nearest_run(
+    context: SuggestionContext, params: Mapping[str, Any], runs: Sequence[Run]
 ) -> tuple[Run, float]:
+    """The run with the most similar design, and its distance in the unit cube."""
     distances = _distances(context, context.description.space.encode([params]), runs)[0]
     return runs[int(np.argmin(distances))], float(distances.min())
 
