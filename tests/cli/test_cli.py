@@ -158,13 +158,13 @@ def test_new_asks_how_numbers_can_be_set(
 ) -> None:
     answers = [
         *("etch", "depth", "nm", "large", ""),
-        *("acid", "n", "0.01", "1", "mol/l", "", "yes"),
-        *("heat", "n", "20", "80", "°C", "wide"),  # asked again
-        *("5",),
-        *("bias", "n", "-200", "0", "V", ""),
-        *("time", "n", "1", "9", "h", "100"),  # too wide: the parameter is asked for again
-        *("time", "n", "1", "9", "h", "", "no"),
-        *("baths", "w", "1", "4", ""),
+        *("acid", "n", "mol/l", "0,01 mol/l", "1", "", "yes"),
+        *("heat", "n", "°C", "20 °C", "80", "wide"),  # asked again
+        *("5 °C",),
+        *("bias", "n", "V", "-200", "0", ""),
+        *("time", "n", "h", "1", "9", "100"),  # too wide: the parameter is asked for again
+        *("time", "n", "h", "1", "9", "", "no"),
+        *("baths", "w", "", "1", "4"),
         *("", "", "40", "yes", "yes"),
     ]
     monkeypatch.delenv("BECBO_FILE", raising=False)

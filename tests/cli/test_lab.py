@@ -27,8 +27,8 @@ OUTPUTS = Outputs.of(Objective("hardness", "maximize"))  # texts without the uni
 
 Becbo = Callable[..., Done]
 EXAMPLE = Path(__file__).parents[2] / "examples/coating.yaml"
-COMMANDS = ("new", "change", "suggest", "record", "correct", "undo", "withdraw", "add", "import",
-            "export", "status")  # fmt: skip
+COMMANDS = ("new", "change", "suggest", "what-if", "record", "correct", "undo", "withdraw", "add",
+            "import", "export", "status")  # fmt: skip
 RUN = {"number", "version", "params", "outcome", "values", "reason", "note", "origin", "believed",
        "suggested", "recorded", "by", "history"}  # fmt: skip
 ANSWERS = """\
@@ -39,16 +39,16 @@ large
 
 temperature
 n
-100
-500
 °C
+100 °C
+500
 
 no
 layers
 whole
+
 1
 6
-
 gas
 c
 argon, nitrogen
@@ -258,9 +258,9 @@ def test_questions_are_asked_again(
         ("steel coating\n", "coating\ntaken\n[x]\n\nsteel coating\n"),
         ("hardness\n", "note\nhardness\n"),
         ("large\n", "up\nlarge\n"),
-        ("temperature\nn\n100\n500\n", "\nhardness\nn\n1\n2\n\n\nno\n"
-                                       "temperature\nx\nn\n500\n1e2\n\n\nno\n"
-                                       "temperature\nn\n1,500\n100\n500\n"),
+        ("temperature\nn\n°C\n", "\nhardness\nn\n\n1\n2\n\nno\n"
+                                "temperature\nx\nn\n\n500\n1e2\n\nno\n"
+                                "temperature\nn\n°C\n1,500\n"),
         ("layers\nw", "temperature\nlayers\nw"),
         ("argon, nitrogen\n", "argon\ngas\nc\nargon, nitrogen\n"),
         ("temperature + 10", "temperature + gas <= 3\ntemperature + 10"),
@@ -639,9 +639,9 @@ target
 
 heat
 n
-20
-90
 °C
+20 °C
+90
 
 no
 
@@ -693,3 +693,121 @@ def test_several_outputs_from_the_questions_to_the_front(
     ):
         done = becbo(*arguments)
         assert done.code == 2 and words in done.err, done.err
+
+
+RECIPE_ANSWERS = """\
+adhesive
+strength
+MPa
+large
+viscosity
+Pas
+keep a limit
+
+12 Pas
+
+resin
+n
+%
+30 %
+70
+
+hardener
+n
+%
+10
+40
+0,5 %
+filler
+n
+%
+0
+50 %
+0.5
+temperature
+n
+°C
+20
+90 °C
+5
+supplier
+c
+North, South
+
+resin + hardener + filler = 100
+heat = temperature * resin <= 5000
+
+30
+no
+yes
+"""
+
+
+def test_a_newcomer_with_a_mixture_and_two_outputs_meets_no_error(
+    becbo: Becbo, tmp_path: Path, answer: Callable[[str], None]
+) -> None:
+    """From the questions to the third recorded run, typing units as people do."""
+    answer(RECIPE_ANSWERS.replace("70\n\n", "70\n0.5\n"))
+    done = becbo("new")
+    assert (done.code, done.err) == (0, "")
+    assert "such as resin + hardener + filler == 100 or resin * hardener <= 900" in done.out
+    description = Campaign.open(tmp_path / "becbo.db").description
+    entries = [
+        ["strength=14,3", "MPa", "viscosity=8,5", "Pas"],
+        ["strength=15,1 MPa", "viscosity=13.1 Pas"],
+        ["--failed", "--reason", "does not mix", "viscosity=31"],
+    ]
+    for number, entry in enumerate(entries):
+        done = becbo("suggest")
+        assert (done.code, done.err) == (0, "")
+        assert f"becbo record {number} strength=VALUE viscosity=VALUE" in done.out
+        params = Campaign.open(tmp_path / "becbo.db").run(number).params
+        assert params["resin"] + params["hardener"] + params["filler"] == 100
+        assert params["temperature"] * params["resin"] <= 5000
+        assert description.space.is_allowed(params)
+        done = becbo("record", str(number), *entry)
+        assert (done.code, done.err) == (0, "")
+    assert (
+        "run 2 is failed (does not mix; viscosity 31 Pas); best so far: strength 14.3" in done.out
+    )
+    done = becbo("what-if", "resin=45,2 %", "hardener=25", "%", "filler=29.8", "temperature=62 °C",
+                 "supplier=north", "--add")  # fmt: skip
+    assert (done.code, done.err) == (0, "")
+    for words in ("Chance to work:", "Expected if it works: strength", "Chance to beat the best:",
+                  "Run 3 is pending.", "becbo record 3 strength=VALUE"):  # fmt: skip
+        assert words in done.out
+    done = becbo("record", "3", "strength=16", "viscosity=9")
+    assert "best so far: strength 16 MPa, viscosity 9 Pas (run 3)" in done.out
+    assert becbo("status", "--all").code == becbo("export", "runs.xlsx").code == 0
+
+
+def test_what_if(becbo: Becbo, tmp_path: Path) -> None:
+    campaign = new_campaign(tmp_path)
+    design = [f"{name}={value}" for name, value in DESIGN.items()]
+    done = becbo("what-if", *design)
+    assert "Nothing can be predicted before the first result." in done.out
+    campaign.add(DESIGN, 700)
+    campaign.change({**COATING, "constraints": ["temperature <= 140", "layers <= 6"]})
+    assert campaign.runs == Campaign.open(campaign.where).runs
+    done = becbo("what-if", *design)
+    assert "It violates a known limit: temperature <= 140" in done.out
+    assert "layers <= 6" not in done.out
+    assert "It repeats run 0, which is 700 HV." in done.out
+    other = [text.replace("gas=argon", "gas=nitrogen") for text in design]
+    found = said_json(becbo("what-if", *other, "--json"))
+    assert set(found) == {"params", "believed", "p_better", "violated", "nearest", "distance",
+                          "how_far", "run"}  # fmt: skip
+    assert (found["nearest"], found["run"]) == (0, None)
+    assert "gas nitrogen instead of argon" in found["how_far"]
+    planned = said_json(becbo("what-if", *other, "--add", "--note", "mine", "--json"))["run"]
+    assert (planned["number"], planned["outcome"], planned["note"]) == (1, "pending", "mine")
+    for arguments, words in (
+        (design[:-1], "is missing: add"),
+        ([*design, "3"], "'3' is not NAME=VALUE of a parameter"),
+        ([*design, "--note", "x"], "--note 'x' goes with --add"),
+        ([*design[:-1], "gas=helium"], "gas = 'helium' is not one of"),
+        ([*design[1:], "temperature=9000"], "temperature = 9000.0 is outside"),
+    ):
+        done = becbo("what-if", *arguments)
+        assert done.code == 2 and words in done.err, done.err
+    assert len(Campaign.open(campaign.where).runs) == 2

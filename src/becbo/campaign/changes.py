@@ -82,9 +82,11 @@ def _check_run(run: Run, description: Description) -> None:
     try:
         description.space.validate(run.params)
     except InvalidInput as error:
+        numbers = [p for p in description.space.parameters if not isinstance(p, Categorical)]
+        example = next((f"{p.name} <= {p.high:g}" for p in numbers if p.name in str(error)), "")
         raise InvalidInput(
             f"run {run.number} would no longer be valid: {error}; keep the range, and add a "
-            "constraint such as `temperature <= 450`, which restricts suggestions only"
+            f"constraint such as `{example}`, which restricts suggestions only"
         ) from error
 
 

@@ -15,7 +15,6 @@ from becbo.campaign.bounds import MAX_FORMULA, check_count
 from becbo.errors import InvalidInput
 from becbo.space import LinearConstraint
 
-_EXAMPLE = "write it as in `2*a + b <= 10`, `a + b + c == 100` or `a * b <= 900`"
 _RISING, _FALLING, _EQUAL = {ast.LtE, ast.Lt}, {ast.GtE, ast.Gt}, {ast.Eq}
 _LABEL = re.compile(r"\s*([^\W\d][\w ]*?)\s*=(?!=)(?=.*[<>=])", re.DOTALL)
 _ONE_SIGN = re.compile(r"(?<![<>=!])=(?!=)")
@@ -67,7 +66,7 @@ def read_constraint(text: str, names: Sequence[str]) -> LinearConstraint | Formu
         InvalidInput: The text is not a constraint on these parameters.
     """
     if not isinstance(text, str):
-        raise InvalidInput(f"constraint {text!r}: {_EXAMPLE}")
+        raise InvalidInput(f"constraint {text!r}: write it as in {constraint_examples(names)}")
     check_count(f"constraint {text[:40]!r}...", len(text), MAX_FORMULA, "characters")
     try:
         tree, known = _parse(text, names)
@@ -84,16 +83,31 @@ def read_constraint(text: str, names: Sequence[str]) -> LinearConstraint | Formu
         if ops <= _EQUAL:
             raise _Unreadable("only sums of parameters times numbers can be equal to something")
         return Formula(text, sides, ops <= _RISING, known)
-    except (_Unreadable, InvalidInput) as error:
+    except _Unreadable as error:
+        advice = f"; write it as in {constraint_examples(names)}" if error.needs_example else ""
+        raise InvalidInput(f"constraint {text!r}: {error}{advice}") from None
+    except InvalidInput as error:
         raise InvalidInput(f"constraint {text!r}: {error}") from None
     except RecursionError:
-        raise InvalidInput(
-            f"constraint {text[:40]!r}... is nested too deeply; {_EXAMPLE}"
-        ) from None
+        raise InvalidInput(f"constraint {text[:40]!r}... is nested too deeply") from None
+
+
+def constraint_examples(names: Sequence[str]) -> str:
+    """Constraints on the user's own parameters: `` `a + b == 100` or `a * b <= 900` ``."""
+    quoted = [name if name.isidentifier() else f"`{name}`" for name in names[:3]]
+    if not quoted:
+        return "a <= 10"
+    if len(quoted) == 1:
+        return f"{quoted[0]} <= 10"
+    return f"{' + '.join(quoted)} == 100 or {quoted[0]} * {quoted[1]} <= 900"
 
 
 class _Unreadable(Exception):
     """The text is not a constraint; the message says why."""
+
+    def __init__(self, message: str, needs_example: bool = False) -> None:
+        super().__init__(message)
+        self.needs_example = needs_example
 
 
 def _parse(text: str, names: Sequence[str]) -> tuple[ast.Compare, dict[str, str]]:
@@ -109,10 +123,10 @@ def _parse(text: str, names: Sequence[str]) -> tuple[ast.Compare, dict[str, str]
             tree = ast.parse(plain.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError):
         raise _Unreadable(
-            f"it cannot be read; {_EXAMPLE}, with names of several words in backticks"
+            "it cannot be read (names of several words go into backticks)", needs_example=True
         ) from None
     if not isinstance(tree, ast.Compare):
-        raise _Unreadable(f"it has no <=, >= or ==; {_EXAMPLE}")
+        raise _Unreadable("it has no <=, >= or ==", needs_example=True)
     return tree, known
 
 
@@ -142,7 +156,7 @@ def _check(node: ast.expr, known: Mapping[str, str]) -> None:
             _check(left, known)
             _check(right, known)
         case _:
-            raise _Unreadable(f"only + - * / and ** of parameters are possible; {_EXAMPLE}")
+            raise _Unreadable("only + - * / and ** of parameters are possible", needs_example=True)
 
 
 def _value(node: ast.expr, known: Mapping[str, str], params: Mapping[str, Any]) -> float:
@@ -228,7 +242,7 @@ def _between(sides: Sequence[_Form], ops: set[type[ast.cmpop]]) -> tuple[_Form, 
         form = dict(sides[1])
         least, most = [side[""] for side in (sides if ops <= _RISING else sides[::-1])[::2]]
     else:
-        raise _Unreadable("write it as in `1 <= a + b <= 3`")
+        raise _Unreadable("of three parts, the first and the last must be numbers")
     shift = form.pop("", 0.0)
     coefficients = {name: c for name, c in form.items() if c}
     if not coefficients:

@@ -14,6 +14,7 @@ from rich.markup import escape
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.describing import describe
 from becbo.campaign.description import Description
+from becbo.campaign.formulas import constraint_examples
 from becbo.campaign.names import check_column, check_name, check_unit_and_note
 from becbo.campaign.store import campaign_names
 from becbo.cli.display import overview
@@ -33,8 +34,8 @@ _WISHES = {
     "r": "recorded",
 }
 _THE_REST = (
-    "The kinds of the parameters cannot be changed later. Ranges, constraints, the budget and "
-    "settings without a question here, such as the risk, can, with `becbo change`."
+    "The kinds of the parameters cannot be changed later. Ranges, choices, constraints, the budget "
+    "and settings without a question here, such as the risk, can, with `becbo change`."
 )
 
 
@@ -154,36 +155,38 @@ def _new_output(text: str, taken: Collection[str]) -> str:
 def _output(prompt: _Prompt, is_first: bool) -> tuple[str, dict[str, Any]]:
     """The section of the description that an output belongs to, and its entry."""
     unit = {"unit": prompt.until("  Its unit (empty: none):", _unit)}
+    number = _number_in(unit["unit"])
     question = "  Should it be small or large (s or l), hit a target (t)"
     others = "?" if is_first else ", keep a limit (k), or just be recorded (r)?"
     wishes = {k: w for k, w in _WISHES.items() if not is_first or k in "slt"}
     wish = prompt.until(question + others, _one_of(wishes))
     if wish == "target":
-        return "objectives", unit | {"target": prompt.until("  Which value?", _number)}
+        return "objectives", unit | {"target": prompt.until("  Which value?", number)}
     if wish == "limit":
-        return "limits", unit | _bounds(prompt)
+        return "limits", unit | _bounds(prompt, _optional(number))
     if wish == "recorded":
         return "recorded", unit
     return "objectives", unit | {"direction": wish}
 
 
-def _bounds(prompt: _Prompt) -> dict[str, float | None]:
-    lower = prompt.until("  At least (empty: no lower limit):", _optional_number)
+def _bounds(prompt: _Prompt, number: Callable[[str], float | None]) -> dict[str, float | None]:
+    lower = prompt.until("  At least (empty: no lower limit):", number)
 
     def understand(text: str) -> float | None:
-        upper = _optional_number(text)
+        upper = number(text)
         Limit("it", lower, upper)
         return upper
 
     return {"lower": lower, "upper": prompt.until("  At most (empty: no upper limit):", understand)}
 
 
-def _number(text: str) -> float:
-    return parse_number(text, "it")
+def _number_in(unit: str) -> Callable[[str], float]:
+    """Reads a number with or without its unit."""
+    return lambda text: parse_number(text, "it", unit)
 
 
-def _optional_number(text: str) -> float | None:
-    return _number(text) if text else None
+def _optional(read: Callable[[str], float]) -> Callable[[str], float | None]:
+    return lambda text: read(text) if text else None
 
 
 def _unit(text: str) -> str:
@@ -223,20 +226,19 @@ def _range(prompt: _Prompt) -> dict[str, Any]:
     kind = prompt.until("  Number, whole number or choice (n, w or c)?", _one_of(_KINDS))
     if kind == "choice":
         return {"choices": prompt.until("  The choices, with commas between:", _choices)}
-    low = prompt.until("  Smallest value:", _number)
-    high = prompt.until("  Largest value:", _number)
-    given = {"low": low, "high": high, "unit": prompt.until("  Its unit (empty: none):", str)}
+    unit = prompt.until("  Its unit (empty: none):", str)
+    number = _number_in(unit)
+    low = prompt.until("  Smallest value:", number)
+    high = prompt.until("  Largest value:", number)
+    given = {"low": low, "high": high, "unit": unit}
     if kind == "whole number":
         return {**given, "integer": True}
-    return {**given, **_scale(prompt, low)}
+    return {**given, **_scale(prompt, low, _optional(number))}
 
 
-def _scale(prompt: _Prompt, low: float) -> dict[str, Any]:
+def _scale(prompt: _Prompt, low: float, number: Callable[[str], float | None]) -> dict[str, Any]:
     """Asks for a step or a logarithmic scale."""
-    step = prompt.until(
-        "  In steps of (empty: any value):",
-        _optional_number,
-    )
+    step = prompt.until("  In steps of (empty: any value):", number)
     if step is not None or low <= 0:
         return {"step": step}
     question = "  Do factors matter rather than differences, as for a dilution (yes or no)?"
@@ -252,10 +254,14 @@ def _ask_constraints(prompt: _Prompt, content: dict[str, Any]) -> None:
         return text
 
     content["constraints"] = []
-    while text := prompt.until(
-        "A known constraint, such as a + 2*b <= 10 (empty: none):", understand
-    ):
+    numbers = [name for name, given in content["parameters"].items() if "choices" not in given]
+    if not numbers:
+        return
+    examples = constraint_examples(numbers)
+    question = f"A known constraint, such as {examples} (empty: none):"
+    while text := prompt.until(question, understand):
         content["constraints"].append(text)
+        question = "Another one (empty: none):"
 
 
 def _choices(text: str) -> list[str]:
