@@ -58,6 +58,16 @@ EP_CLASSIFIER = GPClassifier(
 
 TWO_DEVIATIONS = partial(UpperConfidenceBound, beta=4.0)  # above the mean
 
+# A value that is well known crosses its bound within a small fraction of its range. Climbing there
+# takes more steps of several lengths, from better starts; starts that lag behind are given up.
+STEEP_SEARCH = BandSearch(
+    n_space=192,
+    n_near=480,
+    stages=((5.0, 0.3, 20), (20.0, 0.02, 40)),
+    lengths=(1.0, 0.4, 0.15, 0.05),
+    gap=10.0,
+)
+
 
 @dataclass(frozen=True)
 class Method:
@@ -86,6 +96,7 @@ def _edge(noisy: bool, ensemble: DeepEnsemble | None = None) -> Boundary:
         improvement=OverTheFront(regressor, noisy),
         band=EdgeProbability(),
         search=BandSearch(),
+        steep=STEEP_SEARCH,
         subset=400,
     )
 

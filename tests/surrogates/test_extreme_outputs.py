@@ -10,7 +10,8 @@ from becbo.surrogates.censored import add_censored
 from becbo.surrogates.gp import GaussianProcess
 from becbo.surrogates.gp_classifier import GPClassifier
 from becbo.surrogates.hyper import Range, fixed
-from becbo.surrogates.warped import Bilog, Plain, Threshold, WarpedModel
+from becbo.surrogates.thresholds import Threshold, Thresholds
+from becbo.surrogates.warped import Bilog, Plain, WarpedModel
 
 FIVE = np.linspace(0, 1, 5)[:, None]
 
@@ -56,9 +57,9 @@ def test_the_warp_of_all_magnitudes_can_be_undone(scale: float) -> None:
     np.testing.assert_array_equal(warp.forward(np.array([-np.inf, np.inf])), [-np.inf, np.inf])
 
 
-def threshold(low: float, high: float, unit: float = 1.0) -> Threshold:
+def threshold(low: float, high: float, unit: float = 1.0) -> Thresholds:
     model = GaussianProcess().fit(FIVE, unit * np.sin(9 * FIVE[:, 0]))
-    return Threshold(WarpedModel(model, Plain()), unit * low, unit * high)
+    return Thresholds((Threshold(WarpedModel(model, Plain()), unit * low, unit * high),))
 
 
 @pytest.mark.parametrize("unit", [1e-308, 1e-300, 1.0, 1e300])
@@ -77,7 +78,7 @@ def test_the_slope_is_right_however_far_the_window_is(distance: float) -> None:
     X = np.array([[0.13], [0.4], [0.77]])
     u, _, du, _ = model.score_grad(X)
     if distance > 10:  # the other bound does not matter
-        one_sided = Threshold(model.model, model.low, np.inf).score_grad(X)
+        one_sided = threshold(distance, np.inf).score_grad(X)
         np.testing.assert_allclose(u, one_sided[0], rtol=1e-3)
         np.testing.assert_allclose(du, one_sided[2], rtol=1e-3)
     numeric = numeric_gradient(lambda x: model.score(x)[0], X)
@@ -87,7 +88,8 @@ def test_the_slope_is_right_however_far_the_window_is(distance: float) -> None:
 def test_bounds_far_beyond_a_value_that_hardly_varies() -> None:
     model = GaussianProcess().fit(FIVE, 1e-300 * np.sin(9 * FIVE[:, 0]))
     for bounds in ((-1e300, 1e300), (-np.inf, 1e300), (1e300, np.inf), (1e299, 1e300)):
-        for part in Threshold(WarpedModel(model, Plain()), *bounds).score_grad(FIVE + 0.01):
+        keeps = Thresholds((Threshold(WarpedModel(model, Plain()), *bounds),))
+        for part in keeps.score_grad(FIVE + 0.01):
             assert np.isfinite(part).all()
 
 

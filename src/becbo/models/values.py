@@ -14,13 +14,16 @@ from becbo.models.warm import checkpoint
 from becbo.outputs import Limit
 from becbo.surrogates.censored import add_censored
 from becbo.surrogates.gp import GaussianProcess
-from becbo.surrogates.warped import Bilog, Plain, Threshold, WarpedModel, evidence
+from becbo.surrogates.thresholds import Threshold, Thresholds
+from becbo.surrogates.warped import Bilog, Plain, WarpedModel, evidence
 
 # In a score: a search at the bound of a value that is well known loses little by staying a little
 # inside, and half of its proposals would break the limit otherwise.
 MEASURED_DOUBT = 0.3
 # The first values tell the scale of a warp: later ones crowd where the search is.
 _N_SCALE = 10
+# Of the hyperparameters of a limit since the last checkpoint; six predict no better.
+_N_WARM_ITERATIONS = 3
 
 
 def fit_value(settings: GaussianProcess, data: Dataset, column: int) -> WarpedModel | None:
@@ -60,6 +63,9 @@ def fit_limit(settings: GaussianProcess, data: Dataset, index: int) -> WarpedMod
         number count as values beyond it.
     """
     column = len(data.outputs.objectives) + index
+    settings = replace(
+        settings, n_warm_iterations=min(settings.n_warm_iterations, _N_WARM_ITERATIONS)
+    )
     model, broken = fit_value(settings, data, column), data.causes.broken[:, index]
     if model is None or not broken.any():
         return model
@@ -70,12 +76,22 @@ def fit_limit(settings: GaussianProcess, data: Dataset, index: int) -> WarpedMod
     return WarpedModel(add_censored(model.inner, z, data.X[broken], float(bound), side), model.warp)
 
 
-def threshold(limit: Limit, model: WarpedModel) -> Threshold:
-    """The chance to keep a limit, as a factor of feasibility."""
-    return Threshold(model, *limit.bounds, doubt=MEASURED_DOUBT)
+def thresholds(limits: Sequence[Limit], models: Sequence[WarpedModel | None]) -> Thresholds | None:
+    """The chance to keep the limits, as a factor of feasibility.
+
+    Args:
+        limits: what has to be kept.
+        models: of each limit; None while it was never measured.
+
+    Returns:
+        The factor of the limits that were measured; None if there are none.
+    """
+    pairs = zip(limits, models, strict=True)
+    parts = tuple(Threshold(model, *limit.bounds) for limit, model in pairs if model is not None)
+    return Thresholds(parts, MEASURED_DOUBT) if parts else None
 
 
-def doubted(data: Dataset, factors: Sequence[Threshold | None]) -> Dataset:
+def doubted(data: Dataset, models: Sequence[WarpedModel | None]) -> Dataset:
     """The history without explanations that the models of limits deny.
 
     Where measured values promise that a limit is kept, its regressor does not believe a failure
@@ -83,14 +99,15 @@ def doubted(data: Dataset, factors: Sequence[Threshold | None]) -> Dataset:
 
     Args:
         data: the history.
-        factors: for every limit the chance to keep it; None while it was never measured.
+        models: of each limit; None while it was never measured.
 
     Returns:
         The history in which failures name only limits that were probably broken.
     """
     broken = data.causes.broken.copy()
-    for column, factor in zip(broken.T, factors, strict=True):
-        if factor is not None and column.any():
+    for column, limit, model in zip(broken.T, data.outputs.limits, models, strict=True):
+        if model is not None and column.any():
+            factor = Thresholds((Threshold(model, *limit.bounds),))
             column[column] = factor.score(data.X[column])[0] < 0
     return replace(data, causes=replace(data.causes, broken=broken))
 

@@ -15,7 +15,7 @@ from becbo.arrays import Array
 from becbo.data import Dataset
 from becbo.failures import Failures
 from becbo.models.base import Models
-from becbo.models.values import doubted, fit_limit, fit_value, threshold
+from becbo.models.values import doubted, fit_limit, fit_value, thresholds
 from becbo.outputs import Outputs
 from becbo.search.goal import Found
 from becbo.search.region import Region
@@ -214,11 +214,10 @@ class Proposer(ABC):
             others = range(n_objectives + n_limits, len(outputs.names))
             recorded = tuple(fit_value(self.regressor, data, i) for i in others)
         with _clock(seconds, "classifier"):
-            measured = zip(outputs.limits, limits, strict=True)
-            kept = [None if model is None else threshold(limit, model) for limit, model in measured]
-            factors = [self.fit_failures(doubted(data, kept), rng)]
-            factors += [factor for factor in kept if factor is not None]
-        return Models(outputs, objectives, limits, recorded, product(factors))
+            unknown = self.fit_failures(doubted(data, limits), rng)
+            kept = thresholds(outputs.limits, limits)
+            feasibility = unknown if kept is None else product(unknown, kept)
+        return Models(outputs, objectives, limits, recorded, feasibility)
 
 
 @contextmanager

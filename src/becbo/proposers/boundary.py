@@ -35,7 +35,9 @@ from becbo.surrogates.gp import GaussianProcess
 
 Weighting = Callable[[Acquisition, FeasibilityModel], Acquisition]
 
-_CHUNK = 224  # points evaluated at once: few enough for the processor's cache, twice as fast
+# Points evaluated at once: few enough for the processor's cache, twice as fast. Measured limits are
+# evaluated together.
+_CHUNK, _CHUNK_LIMITS = 224, 112
 _N_SUCCESSES, _N_FAILURES = 3, 8  # that hint where to look
 
 
@@ -48,6 +50,7 @@ class Boundary(Proposer):
     improvement: Improvement
     band: BandRule
     search: Search
+    steep: Search | None = None  # where measured limits make the bound steep; None: `search`
     first: Search = FirstSuccess()  # while nothing has worked
     weighting: Weighting | None = None  # by C(x), instead of a band
     subset: int | None = None  # how many experiments of a long history count; None: all
@@ -85,11 +88,12 @@ class Boundary(Proposer):
 
         def search(region: Region, pending: Array) -> Found:
             believed = models.believe(pending)
+            climb = self.steep if self.steep and models.feasibility.is_sharp else self.search
             clues = hints(data, models, rng)
             if not data.acceptable.any():
                 goal = feasibility_goal(believed.feasibility)
                 # A limit that was measured shows the way; failures alone do not.
-                method = self.search if data.worked.any() else self.first
+                method = climb if data.worked.any() else self.first
                 return method.maximise(goal, region, clues, rng)
             band = self.band.draw(region.n_parameters, rng)
             n_parameters = region.n_parameters
@@ -97,7 +101,7 @@ class Boundary(Proposer):
             if self.weighting is not None:
                 acquisition = self.weighting(acquisition, believed.feasibility)
             goal = banded_goal(acquisition, band, believed.feasibility)
-            return self.search.maximise(goal, region, clues, rng)
+            return climb.maximise(goal, region, clues, rng)
 
         return search
 
@@ -137,9 +141,10 @@ def _best_rows(data: Dataset, rng: np.random.Generator) -> NDArray[np.intp]:  # 
 def banded_goal(acquisition: Acquisition, band: Band, classifier: FeasibilityModel) -> Goal:
     """Maximise the acquisition inside the band, as deep inside as there is doubt."""
     doubt = classifier.doubt
+    size = _CHUNK_LIMITS if classifier.is_sharp else _CHUNK
 
     def values(X: Array) -> tuple[Array, Array]:
-        chunks = [X[i : i + _CHUNK] for i in range(0, len(X), _CHUNK)]
+        chunks = [X[i : i + size] for i in range(0, len(X), size)]
         a = np.concatenate([acquisition.values(x) for x in chunks])
         return a, np.concatenate([band.slack(classifier, x) - doubt for x in chunks])
 
@@ -148,7 +153,7 @@ def banded_goal(acquisition: Acquisition, band: Band, classifier: FeasibilityMod
         g, dg = band.slack_grad(classifier, X)
         return a, g - doubt, da, dg
 
-    return Goal(values, values_grad, lambda X: _boundary(classifier, X), classifier.is_sharp)
+    return Goal(values, values_grad, lambda X: _boundary(classifier, X))
 
 
 def feasibility_goal(classifier: FeasibilityModel) -> Goal:
@@ -162,7 +167,7 @@ def feasibility_goal(classifier: FeasibilityModel) -> Goal:
         a, da = acquisition.values_grad(X)
         return a, np.ones(len(X)), da, np.zeros_like(X)
 
-    return Goal(values, values_grad, lambda X: _boundary(classifier, X), classifier.is_sharp)
+    return Goal(values, values_grad, lambda X: _boundary(classifier, X))
 
 
 def _boundary(classifier: FeasibilityModel, X: Array) -> tuple[Array, Array]:

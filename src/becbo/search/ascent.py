@@ -34,6 +34,7 @@ def ascend(
     n_steps: int,
     lengths: Array = _ONE,
     mixtures: Mixtures | None = None,
+    gap: float = np.inf,
 ) -> tuple[Array, Array]:  # (m, d), (d,), (l,) -> (m, d), (m,)
     """Climbs from many points at once.
 
@@ -45,6 +46,8 @@ def ascend(
         lengths: of a step, decreasing (l,). All are tried at once and the best is taken: in a
             narrow valley every second step would be too long otherwise.
         mixtures: columns that add up, and go on doing so.
+        gap: a point that is further below the best when all steps are done is given up, and
+            earlier if it lags behind by more: twice the gap after half of the steps.
 
     Returns:
         The improved points (m, d) and their values (m,).
@@ -54,8 +57,9 @@ def ascend(
     f, G = fun(X)
     H = np.broadcast_to(np.eye(d), (m, d, d)).copy()
     step, stalls, is_first = np.ones(m), np.zeros(m, dtype=int), np.ones(m, dtype=bool)
-    for _ in range(n_steps):
-        rows = np.flatnonzero(stalls < _MAX_STALLS)
+    for i in range(1, n_steps + 1):
+        least = f.max(initial=-np.inf) - gap * n_steps / i
+        rows = np.flatnonzero((stalls < _MAX_STALLS) & (f >= least))
         if not len(rows):
             break
         P = _direction(X[rows], G[rows], H[rows], free, is_first[rows], mixtures)

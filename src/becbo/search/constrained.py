@@ -36,9 +36,8 @@ class BandSearch:
     n_outside: int = 2  # starts that may lie outside the band
     n_kept: int = 20  # raw candidates that compete with the refined points
     stages: tuple[tuple[float, float, int], ...] = ((5.0, 0.3, 10), (20.0, 0.02, 20))  # w, t, steps
-    # Where the bound is sharp: times as many steps, and lengths of each that are tried at once.
-    sharp_factor: int = 2
-    sharp_lengths: tuple[float, ...] = (1.0, 0.4, 0.15, 0.05)
+    lengths: tuple[float, ...] = (1.0,)  # of a step, all tried at once
+    gap: float = np.inf  # how far a start may lag behind the best; see `ascend`
 
     def maximise(self, goal: Goal, region: Region, hints: Hints, rng: np.random.Generator) -> Found:
         """The best point found."""
@@ -52,12 +51,16 @@ class BandSearch:
         pool, names = [X[kept]], [origins[i] for i in kept]
         points, labels = X[starts], [origins[i] for i in starts]
         allowed_points = points
-        factor = self.sharp_factor if goal.is_sharp else 1
-        lengths = np.array(self.sharp_lengths if goal.is_sharp else (1.0,))
         for weight, softness, n_steps in self.stages:
             climb = gated(goal, weight, softness)
             points, _ = ascend(
-                climb, points, region.free, factor * n_steps, lengths, region.mixtures
+                climb,
+                points,
+                region.free,
+                n_steps,
+                np.array(self.lengths),
+                region.mixtures,
+                self.gap,
             )
             if len(region.options):
                 points = best_neighbours(region.snap(points), goal, region)

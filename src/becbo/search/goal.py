@@ -19,7 +19,6 @@ class Goal:
     values: Callable[[Array], tuple[Array, Array]]  # a (m,), g (m,)
     values_grad: Callable[[Array], tuple[Array, Array, Array, Array]]  # and da, dg (m, d)
     boundary: Callable[[Array], tuple[Array, Array]]  # C - 0.5 (m,) and its gradient (m, d)
-    is_sharp: bool = False  # whether g is so steep at 0 that climbing takes more steps
 
 
 def ranking(values: Callable[[Array], tuple[Array, Array]]) -> Goal:

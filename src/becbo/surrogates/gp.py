@@ -24,7 +24,7 @@ from becbo.surrogates.kernels import (
 from becbo.surrogates.linalg import backward, cholesky, extend, forward, inverse, whitener
 
 # Standard deviations below this share of the prior one are rounding errors.
-_MIN_STD = 1e-9
+MIN_STD = 1e-9
 
 Path = Callable[[Array], Array]  # (m, d) -> (m,): one function drawn from a Gaussian process
 N_FEATURES = 1024
@@ -147,7 +147,7 @@ class GPModel:
         )
 
     def _std(self, variance: Array) -> Array:
-        return np.asarray(np.sqrt(np.maximum(variance, _MIN_STD**2 * self.variance)))
+        return np.asarray(np.sqrt(np.maximum(variance, MIN_STD**2 * self.variance)))
 
 
 def covariance(

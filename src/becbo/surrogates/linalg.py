@@ -35,9 +35,11 @@ def backward(L: Array, B: Array) -> Array:  # (n, n), (n, m) -> (n, m)
 
 
 def inverse(L: Array) -> Array:  # (n, n) -> (n, n)
-    """(L L^T)^-1, symmetric."""
+    """(L L^T)^-1, symmetric; above its diagonal, L holds zeros."""
     half, _ = dpotri(L, lower=1)
-    return np.asarray(np.tril(half) + np.tril(half, -1).T)
+    full = half + half.T
+    full.flat[:: len(L) + 1] = np.diagonal(half)
+    return np.asarray(full)
 
 
 def whitener(L: Array) -> Array:  # (n, n) -> (n, n)

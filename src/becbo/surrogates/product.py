@@ -7,7 +7,6 @@ a model of its own, and C(x) is the product of their probabilities.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -40,24 +39,13 @@ class Product:
 
     def score(self, X: Array) -> tuple[Array, Array]:  # (m, d) -> (m,), (m,)
         """Score u with C = Phi(u), and spread w: the standard deviation of a product."""
-        U, W = np.array([factor.score(X) for factor in self.factors]).swapaxes(0, 1)
-        return _joint_score(U), _joint_spread(ndtr(U), W)
+        return joint(*np.array([factor.score(X) for factor in self.factors]).swapaxes(0, 1))
 
     def score_grad(self, X: Array) -> tuple[Array, Array, Array, Array]:
         """u (m,), w (m,) and their input gradients (m, d), (m, d)."""
         columns = zip(*(factor.score_grad(X) for factor in self.factors), strict=True)
-        U, W, dU, dW = (np.array(column) for column in columns)  # (k, m), (k, m, d)
-        u, C = _joint_score(U), ndtr(U)
-        w = _joint_spread(C, W)
-        by_log_c = (mills(U)[..., None] * dU).sum(axis=0)
-        du = by_log_c / np.maximum(mills(u), _TINY)[:, None]
-        # w^2 = prod(C^2 + w_k^2) - prod(C^2), differentiated by logarithms.
-        squares = C**2 + W**2
-        dsquares = 2 * (C * normal_pdf(U))[..., None] * dU + 2 * W[..., None] * dW
-        both = (dsquares / np.maximum(squares, _TINY)[..., None]).sum(axis=0)
-        growth = squares.prod(axis=0)[:, None] * both - (C**2).prod(axis=0)[:, None] * 2 * by_log_c
-        dw = np.divide(growth, 2 * w[:, None], where=w[:, None] > 0, out=np.zeros_like(growth))
-        return u, w, du, dw
+        U, W, dU, dW = (np.array(column) for column in columns)
+        return joint_grad(U, W, dU, dW)
 
     def interval(self, X: Array) -> tuple[Array, Array]:  # (m,), (m,)
         """C if all factors were one standard deviation lower, or higher."""
@@ -72,20 +60,40 @@ class Product:
         return replace(self, factors=(*self.factors, failed))
 
 
-def product(factors: Sequence[FeasibilityModel]) -> FeasibilityModel:
-    """Multiplies factors, the first of which stands for unknown failures.
+def product(unknown: FeasibilityModel, measured: FeasibilityModel) -> Product:
+    """Multiplies the factor of unknown failures with that of measured limits.
 
     Args:
-        factors: at least one feasibility model.
+        unknown: the model of failures.
+        measured: the model of limits.
 
     Returns:
-        The only factor as it is, or their product with the largest doubt among them and the lapse
-        of the first.
+        Their product with the larger doubt; length scales and lapse are those of failures.
     """
-    if len(factors) == 1:
-        return factors[0]
-    doubt = max(factor.doubt for factor in factors)
-    return Product(tuple(factors), factors[0].scales, doubt, factors[0].lapse)
+    doubt = max(unknown.doubt, measured.doubt)
+    return Product((unknown, measured), unknown.scales, doubt, unknown.lapse)
+
+
+def joint(U: Array, W: Array) -> tuple[Array, Array]:  # (k, m), (k, m) -> (m,), (m,)
+    """Score and spread of a product of factors, from the scores U and spreads W of each."""
+    return _joint_score(U), _joint_spread(ndtr(U), W)
+
+
+def joint_grad(
+    U: Array, W: Array, dU: Array, dW: Array
+) -> tuple[Array, Array, Array, Array]:  # (k, m), (k, m, d) -> (m,), (m, d)
+    """`joint` with input gradients."""
+    u, C = _joint_score(U), ndtr(U)
+    w = _joint_spread(C, W)
+    by_log_c = (mills(U)[..., None] * dU).sum(axis=0)
+    du = by_log_c / np.maximum(mills(u), _TINY)[:, None]
+    # w^2 = prod(C^2 + w_k^2) - prod(C^2), differentiated by logarithms.
+    squares = C**2 + W**2
+    dsquares = 2 * (C * normal_pdf(U))[..., None] * dU + 2 * W[..., None] * dW
+    both = (dsquares / np.maximum(squares, _TINY)[..., None]).sum(axis=0)
+    growth = squares.prod(axis=0)[:, None] * both - (C**2).prod(axis=0)[:, None] * 2 * by_log_c
+    dw = np.divide(growth, 2 * w[:, None], where=w[:, None] > 0, out=np.zeros_like(growth))
+    return u, w, du, dw
 
 
 def _joint_score(U: Array) -> Array:  # (k, m) -> (m,)
