@@ -114,3 +114,25 @@ def test_several_lengths_at_once_get_along_a_curved_valley_in_fewer_steps() -> N
     _, one = ascend(valley, start, free, 20)
     _, several = ascend(valley, start, free, 20, np.array([1.0, 0.4, 0.15, 0.05]))
     assert several[0] > one[0]
+
+
+def test_starts_that_lag_behind_are_given_up() -> None:
+    """The climb from the best start is the same; the others cost no evaluations in the end."""
+    sizes: list[int] = []
+
+    def hills(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        sizes.append(len(X))
+        centre = np.where(X[:, :1] < 0.5, 0.2, 0.8)
+        gap = X - centre
+        height = np.where(X[:, 0] < 0.5, -100.0, 0.0)
+        return height - 10 * (gap**4).sum(axis=1), -40 * gap**3
+
+    starts, free = np.array([[0.1, 0.4], [0.9, 0.4], [0.3, 0.1]]), np.ones(2, dtype=bool)
+    X, f = ascend(hills, starts, free, 20)
+    everything = list(sizes)
+    sizes.clear()
+    Y, g = ascend(hills, starts, free, 20, gap=6.0)
+    np.testing.assert_array_equal(X[1], Y[1])
+    assert f[1] == g[1]
+    assert sizes[:2] == [3, 3] and sizes[2] == 1 and sum(sizes) < sum(everything)
+    assert (g >= hills(starts)[0]).all()

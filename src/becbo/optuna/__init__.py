@@ -1,8 +1,13 @@
 """Optuna studies with becbo: the sampler, the storage, and which trials failed or were lost."""
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from becbo.extras import needed_extras
 
-with needed_extras():
+if TYPE_CHECKING:
     from becbo.optuna.exits import exit_outcome
     from becbo.optuna.guard import ProposalFailed
     from becbo.optuna.measured import set_values
@@ -18,6 +23,25 @@ with needed_extras():
     from becbo.optuna.sampler import BECBOSampler
     from becbo.optuna.stopping import StopCallback, study_outlook
     from becbo.optuna.storage import open_storage
+
+# Names are imported when they are used: who records a result needs neither sampler nor models.
+_HOMES = {
+    "becbo.optuna.exits": ("exit_outcome",),
+    "becbo.optuna.guard": ("ProposalFailed",),
+    "becbo.optuna.measured": ("set_values",),
+    "becbo.optuna.outcomes": (
+        "lost_numbers",
+        "mark_failed",
+        "mark_lost",
+        "mark_worked",
+        "marking",
+        "requeue_lost",
+        "result_of",
+    ),
+    "becbo.optuna.sampler": ("BECBOSampler",),
+    "becbo.optuna.stopping": ("StopCallback", "study_outlook"),
+    "becbo.optuna.storage": ("open_storage",),
+}
 
 __all__ = [
     "BECBOSampler",
@@ -35,3 +59,15 @@ __all__ = [
     "set_values",
     "study_outlook",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names:
+            with needed_extras():
+                return getattr(importlib.import_module(home), name)
+    raise AttributeError(f"module 'becbo.optuna' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
