@@ -210,6 +210,7 @@ TABLE: dict[str, set[str]] = {
         "becbo.surrogates.base",
     },
     "becbo.optuna": {
+        "importlib",  # of its public names, when they are used
         "becbo.outlook",
         "becbo.arrays",
         "numpy",

@@ -9,7 +9,7 @@ from scipy.special import ndtr
 
 from becbo.arrays import Array
 from becbo.models.base import Models
-from becbo.models.values import threshold
+from becbo.models.values import thresholds
 from becbo.optimizer import Optimizer
 from becbo.outputs import Limit, Output
 
@@ -49,7 +49,7 @@ class ModelView:
         limit = self._output(name)
         if not isinstance(limit, Limit):
             return None
-        score, _ = threshold(limit, self.models.predictors[name]).score(X)
+        score, _ = thresholds([(limit, self.models.predictors[name])]).score(X)
         return np.asarray(ndtr(score))
 
     def _output(self, name: str) -> Output:

@@ -76,19 +76,17 @@ def fit_limit(settings: GaussianProcess, data: Dataset, index: int) -> WarpedMod
     return WarpedModel(add_censored(model.inner, z, data.X[broken], float(bound), side), model.warp)
 
 
-def thresholds(limits: Sequence[Limit], models: Sequence[WarpedModel | None]) -> Thresholds | None:
-    """The chance to keep the limits, as a factor of feasibility.
+def thresholds(limits: Sequence[tuple[Limit, WarpedModel]]) -> Thresholds:
+    """The chance to keep limits, as a factor of feasibility.
 
     Args:
-        limits: what has to be kept.
-        models: of each limit; None while it was never measured.
+        limits: at least one limit that was measured, each with its model.
 
     Returns:
-        The factor of the limits that were measured; None if there are none.
+        The factor.
     """
-    pairs = zip(limits, models, strict=True)
-    parts = tuple(Threshold(model, *limit.bounds) for limit, model in pairs if model is not None)
-    return Thresholds(parts, MEASURED_DOUBT) if parts else None
+    parts = tuple(Threshold(model, *limit.bounds) for limit, model in limits)
+    return Thresholds(parts, MEASURED_DOUBT)
 
 
 def doubted(data: Dataset, models: Sequence[WarpedModel | None]) -> Dataset:
@@ -107,8 +105,7 @@ def doubted(data: Dataset, models: Sequence[WarpedModel | None]) -> Dataset:
     broken = data.causes.broken.copy()
     for column, limit, model in zip(broken.T, data.outputs.limits, models, strict=True):
         if model is not None and column.any():
-            factor = Thresholds((Threshold(model, *limit.bounds),))
-            column[column] = factor.score(data.X[column])[0] < 0
+            column[column] = thresholds([(limit, model)]).score(data.X[column])[0] < 0
     return replace(data, causes=replace(data.causes, broken=broken))
 
 

@@ -215,8 +215,9 @@ class Proposer(ABC):
             recorded = tuple(fit_value(self.regressor, data, i) for i in others)
         with _clock(seconds, "classifier"):
             unknown = self.fit_failures(doubted(data, limits), rng)
-            kept = thresholds(outputs.limits, limits)
-            feasibility = unknown if kept is None else product(unknown, kept)
+            pairs = zip(outputs.limits, limits, strict=True)
+            known = [(limit, model) for limit, model in pairs if model is not None]
+            feasibility = product(unknown, thresholds(known)) if known else unknown
         return Models(outputs, objectives, limits, recorded, feasibility)
 
 
