@@ -1,7 +1,6 @@
 """From a history to models: one per output, and feasibility as a product of factors."""
 
 from collections.abc import Sequence
-
 from dataclasses import replace
 
 import numpy as np
