@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from becbo.extras import needed_extras
 
+with needed_extras():
+    import optuna  # noqa: F401  # a missing package is said here, not with the first name
+
 if TYPE_CHECKING:
     from becbo.optuna.exits import exit_outcome
     from becbo.optuna.guard import ProposalFailed
@@ -64,8 +67,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     for home, names in _HOMES.items():
         if name in names:
-            with needed_extras():
-                return getattr(importlib.import_module(home), name)
+            return getattr(importlib.import_module(home), name)
     raise AttributeError(f"module 'becbo.optuna' has no attribute {name!r}")
 
 
