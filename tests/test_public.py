@@ -5,6 +5,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 import becbo
 
 ROOT = Path(__file__).parents[1]
@@ -39,6 +41,7 @@ NAMES = {
     "minimize",
 }
 SLOW = {"torch", "matplotlib", "optuna", "typer", "pandas", "sklearn", "scipy.stats"}
+FOR_RESEARCH = {"becbo.bench", "becbo.problems", "becbo.plots"}
 
 
 def test_public_names() -> None:
@@ -65,4 +68,23 @@ def test_import_is_light() -> None:
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
-    assert SLOW.isdisjoint(done.stdout.split())
+    assert (SLOW | FOR_RESEARCH).isdisjoint(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import becbo.optuna, becbo.scipy, becbo.frames",
+        "import becbo.campaign.campaign, becbo.tables, becbo.report, becbo.web.app",
+        "import becbo.cli.campaign_commands, becbo.cli.run_commands, becbo.cli.worker",
+    ],
+)
+def test_benchmarks_are_not_in_the_way(code: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; {code}; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert {"becbo.bench", "becbo.problems"}.isdisjoint(done.stdout.split())
