@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from becbo.arrays import Array
-from becbo.bench.claims import SIMILAR, claims_table
+from becbo.bench.claims import REGRET
 from becbo.bench.pictures import Draw, picture_blocks
 from becbo.bench.records import Record
 from becbo.bench.sections import Section, sections
@@ -31,6 +31,7 @@ from becbo.bench.summary import (
     with_interval,
 )
 from becbo.bench.table import Table, table
+from becbo.bench.verdicts import sentence, verdict_table, verdicts
 from becbo.errors import InvalidInput
 from becbo.plots.comparison import (
     Interval,
@@ -64,9 +65,13 @@ known hypervolume that the feasible designs do not reach. Seconds are processor 
 _CLAIMS = f"""\
 ## What the paper claims, and what the records say
 
-Differences are means over problems of log10 regret, on the seeds that both methods have, with a
-95 % bootstrap interval over the runs. "Better" holds if the whole interval is below zero, "similar"
-if it lies within {SIMILAR:.1f}, a factor of two. Few runs leave much undecided.
+Differences are means over problems of log10 regret, where nothing else is said, on the seeds that
+both methods have, with a 95 % bootstrap interval over the runs. "Better" holds if the whole
+interval is below zero, "similar" if it lies within {REGRET.similar:.1f}, a factor of two. Where
+some problem has a single run, the interval is one over the problems. p is from the signed-rank
+test over all pairs of runs, adjusted for all claims (Holm). The last column judges by the paper's
+own measure: on how many problems the mean best value is lower, with a sign test, which cannot show
+that methods are similar. Few runs leave much undecided.
 """
 
 
@@ -92,6 +97,7 @@ def write_report(
     Raises:
         InvalidInput: if no run is finished.
     """
+    records = list(records)
     found = sections(records)
     if not found:
         raise InvalidInput("no finished run to report on; make some with `becbo bench run`")
@@ -109,7 +115,7 @@ def write_report(
         link = Path(os.path.relpath(place / f"{name}.png", folder)).as_posix()
         return f"![{caption}]({link})\n\n{caption}"
 
-    blocks = [_INTRODUCTION, *_claims(found)]
+    blocks = [_INTRODUCTION, *_claims(records)]
     for section in found:
         note(f"section {section.name}")
         blocks += section_blocks(section, draw)
@@ -118,9 +124,12 @@ def write_report(
     return page
 
 
-def _claims(found: Sequence[Section]) -> list[str]:
-    judged = claims_table(found)
-    return [_CLAIMS, judged.markdown()] if judged.rows else []
+def _claims(records: Iterable[Record]) -> list[str]:
+    found = verdicts(records)
+    if not found:
+        return []
+    quotable = [f"> {sentence(verdict)}" for verdict in found if verdict.claim.suite == "paper"]
+    return [_CLAIMS, verdict_table(found).markdown(), "In words:", "\n>\n".join(quotable)]
 
 
 def section_blocks(section: Section, draw: Draw) -> Iterator[str]:

@@ -201,6 +201,14 @@ def wilcoxon(a: Array, b: Array) -> float:
     return float(signed_rank(difference, zero_method="zsplit", method=method).pvalue)
 
 
+def sign_test(n_less: int, n_more: int) -> float:
+    """Two-sided p-value of so many lower and higher values if both were as likely."""
+    from scipy.stats import binomtest
+
+    n = n_less + n_more
+    return float(binomtest(n_less, n).pvalue) if n else 1.0
+
+
 def holm(p: Array) -> Array:  # (m,) -> (m,)
     """p-values of m tests, adjusted so that all m together keep their level (Holm 1979)."""
     order = np.argsort(p, kind="stable")

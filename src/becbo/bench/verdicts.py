@@ -1,0 +1,203 @@
+"""The paper's claims judged by records: intervals, tests, and the paper's own measure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from becbo.arrays import Array
+from becbo.bench.claims import CLAIMS, REGRET, Claim, Pair
+from becbo.bench.plan import SUITES
+from becbo.bench.records import Record
+from becbo.bench.summary import (
+    best_so_far,
+    bootstrap_interval,
+    holm,
+    sign_test,
+    values,
+    wilcoxon,
+    wins_ties_losses,
+    with_interval,
+)
+from becbo.bench.table import Table
+
+LEVEL = 0.05  # of tests
+MANY_PROBLEMS = 5  # enough for an interval over problems
+
+_Runs = dict[tuple[str, str, int], Record]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What records say of a claim.
+
+    Attributes:
+        claim: what is claimed.
+        pair: the methods that decide it.
+        horizon: evaluations after which they are compared.
+        differences: per problem the first method minus the second on the seeds that both have.
+        values: per problem the mean best value of each; none if the claim is not about regret.
+    """
+
+    claim: Claim
+    pair: Pair
+    horizon: int
+    differences: tuple[Array, ...]  # (k_i,)
+    values: tuple[tuple[float, float], ...]
+
+    @property
+    def mean(self) -> float:
+        """The difference, every problem counting the same."""
+        return float(np.mean([d.mean() for d in self.differences]))
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95 % bootstrap interval over the runs.
+
+        Where some problem has a single one, over the problems if there are several; otherwise NaN.
+        """
+        if min(map(len, self.differences)) < 2 and len(self.differences) >= MANY_PROBLEMS:
+            return bootstrap_interval([np.array([d.mean() for d in self.differences])])
+        return bootstrap_interval(self.differences)
+
+    @property
+    def p_value(self) -> float:
+        """Of the signed-rank test over all pairs of runs."""
+        pooled = np.concatenate(self.differences)
+        return wilcoxon(pooled, np.zeros(len(pooled)))
+
+    @property
+    def said(self) -> str:
+        """By the interval."""
+        return judged(self.claim.is_better, *self.interval, self.claim.quantity.similar)
+
+    @property
+    def said_by_values(self) -> str:
+        """By the paper's own measure, the mean best value: a sign test over the problems."""
+        if not self.values:
+            return "-"
+        n_less = sum(a < b for a, b in self.values)
+        n_more = sum(a > b for a, b in self.values)
+        p = sign_test(n_less, n_more)
+        if not self.claim.is_better:
+            said = "does not hold" if p < LEVEL else "undecided"
+        else:
+            said = "undecided" if p >= LEVEL else "holds" if n_less > n_more else "does not hold"
+        return f"lower on {n_less} of {len(self.values)} (p {p:.2g}): {said}"
+
+
+def judged(is_better: bool, low: float, high: float, similar: float) -> str:
+    """What an interval (low, high) of a mean difference says of a claim."""
+    if is_better:
+        return "holds" if high < 0 else "does not hold" if low > 0 else "undecided"
+    if -similar <= low and high <= similar:
+        return "holds"
+    return "does not hold" if low > similar or high < -similar else "undecided"
+
+
+def verdicts(records: Iterable[Record]) -> list[Verdict]:
+    """One per claim that the records can speak about."""
+    runs = {record.run.key: record for record in records if record.is_finished}
+    found = [_verdict(claim, runs) for claim in CLAIMS]
+    return [verdict for verdict in found if verdict is not None]
+
+
+def verdict_table(found: Sequence[Verdict]) -> Table:
+    """One row per claim, p-values adjusted for all of them (Holm)."""
+    adjusted = holm(np.array([verdict.p_value for verdict in found]))
+    header = (
+        "the paper says: be-cbo ...",
+        "compared",
+        "difference (95 %)",
+        "p (Holm)",
+        "wins / ties / losses",
+        "problems, runs",
+        "verdict",
+        "by the mean best value",
+    )
+    rows = [_row(verdict, p) for verdict, p in zip(found, adjusted.tolist(), strict=True)]
+    return Table(header, tuple(rows), ())
+
+
+def sentence(verdict: Verdict) -> str:
+    """A verdict as one sentence that can be quoted."""
+    a, b = verdict.pair
+    low, high = verdict.interval
+    n_runs = sum(map(len, verdict.differences))
+    n_problems = len(verdict.differences)
+    problems = "1 problem" if n_problems == 1 else f"{n_problems} problems"
+    return (
+        f'The claim "BE-CBO {verdict.claim.words}": {verdict.said}. After {verdict.horizon} '
+        f"evaluations from the same initial designs ({problems}, {n_runs} pairs of runs), {a} "
+        f"minus {b} in {verdict.claim.quantity.name} is "
+        f"{with_interval(verdict.mean, low, high, '+.2f')}; signed-rank test p = "
+        f"{verdict.p_value:.2g}."
+    )
+
+
+def _row(verdict: Verdict, p: float) -> tuple[str, ...]:
+    pooled = np.concatenate(verdict.differences)
+    quantity = verdict.claim.quantity
+    what = "" if quantity is REGRET else f", {quantity.name}"
+    return (
+        verdict.claim.words,
+        f"{verdict.pair[0]} - {verdict.pair[1]} @{verdict.horizon}{what}",
+        with_interval(verdict.mean, *verdict.interval, "+.2f"),
+        f"{p:.2g}",
+        " / ".join(map(str, wins_ties_losses(pooled, np.zeros(len(pooled))))),
+        f"{len(verdict.differences)}, {len(pooled)}",
+        verdict.said + _reservation(verdict, p),
+        verdict.said_by_values,
+    )
+
+
+def _reservation(verdict: Verdict, p: float) -> str:
+    """That a difference is beyond chance by itself, but not among so many claims."""
+    is_difference = verdict.claim.is_better and verdict.said != "undecided"
+    return " by itself, not after Holm" if is_difference and p >= LEVEL else ""
+
+
+def _verdict(claim: Claim, runs: _Runs) -> Verdict | None:
+    """By the pair with the most runs, the first of them where several have as many."""
+    problems = claim.problems or SUITES[claim.suite].problems
+    shared = {pair: _shared(runs, pair, problems) for pair in claim.pairs}
+    pair = max(claim.pairs, key=lambda pair: sum(map(len, shared[pair].values())))
+    if not shared[pair]:
+        return None
+    horizon = _horizon(shared[pair])
+    differences, means = [], []
+    for both in shared[pair].values():
+        kept = [(a, b) for a, b in both if min(len(a.y), len(b.y)) >= horizon]
+        of = claim.quantity.of
+        difference = np.array([of(a, horizon) - of(b, horizon) for a, b in kept])
+        if np.isfinite(difference).any():
+            differences.append(difference[np.isfinite(difference)])
+            ends = [[_best(record, horizon) for record in both] for both in kept]
+            means.append(tuple(np.mean(ends, axis=0).tolist()))
+    if not differences:
+        return None
+    values_ = tuple(means) if claim.quantity is REGRET else ()
+    return Verdict(claim, pair, horizon, tuple(differences), values_)
+
+
+def _shared(
+    runs: _Runs, pair: Pair, problems: Sequence[str]
+) -> dict[str, list[tuple[Record, Record]]]:
+    """Per problem the runs of both methods on the seeds that both have."""
+    found: dict[str, list[tuple[Record, Record]]] = {}
+    for (problem, label, seed), record in sorted(runs.items()):
+        other = runs.get((problem, pair[1], seed))
+        if label == pair[0] and problem in problems and other is not None:
+            found.setdefault(problem, []).append((record, other))
+    return found
+
+
+def _horizon(shared: dict[str, list[tuple[Record, Record]]]) -> int:
+    """Evaluations that both methods reach on every problem."""
+    return min(max(min(len(a.y), len(b.y)) for a, b in both) for both in shared.values())
+
+
+def _best(record: Record, n: int) -> float:
+    return float(best_so_far(values(record))[n - 1])
