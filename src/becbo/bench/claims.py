@@ -99,6 +99,7 @@ def _swapped(pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
 
 
 _GP = (*_against("be-cbo-gp"), ("be-cbo-v1", "be-cbo-gp-ep-v1"))
+_CUT_OFF = (*_variant("be-cbo-c"), ("be-cbo-code", "be-cbo-code-c"))
 _RARE = ("spring", "planetary_gear", "rolling_bearing")
 _FEW_DIMENSIONS = (
     *("townsend", "simionescu", "lsq", "three_bar_truss", "spring"),
@@ -167,12 +168,12 @@ CLAIMS: tuple[Claim, ...] = (
     _better(
         "greatly outperforms the cut-off where d is high and few designs work",
         "highdim",
-        _variant("be-cbo-c"),
+        _CUT_OFF,
     ),
     _better(
         "gains on the cut-off with the dimension (Ackley, 10-D and 20-D)",
         "ackley",
-        _variant("be-cbo-c"),
+        _CUT_OFF,
         *("ackley_scbo_10d", "ackley_scbo_20d"),
     ),
     _better(

@@ -81,6 +81,7 @@ def write_report(
     note: Callable[[str], None] = lambda _: None,
     figures: Path | None = None,
     only: Container[str] | None = None,
+    evidence: Iterable[Record] | None = None,
 ) -> Path:
     """Writes figures (PNG and SVG) and the page that explains them.
 
@@ -90,6 +91,7 @@ def write_report(
         note: hears of each step.
         figures: where figures go; otherwise a folder beside the page.
         only: names of the figures to draw; otherwise all.
+        evidence: what the paper's claims are judged by; otherwise the records of the report.
 
     Returns:
         The page.
@@ -115,7 +117,7 @@ def write_report(
         link = Path(os.path.relpath(place / f"{name}.png", folder)).as_posix()
         return f"![{caption}]({link})\n\n{caption}"
 
-    blocks = [_INTRODUCTION, *_claims(records)]
+    blocks = [_INTRODUCTION, *_claims(records if evidence is None else evidence)]
     for section in found:
         note(f"section {section.name}")
         blocks += section_blocks(section, draw)
