@@ -148,9 +148,15 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     _better("drops on half of the problems with a GP classifier", "ablation-classifier", _GP),
     _similar("is competitive with CEI, interior optima", "interior", _against("cei")),
-    _similar("... with CEI, classifier by EP", "interior", _against("cei-ep")),
+    _similar(
+        "is competitive with CEI, classifier by EP, interior optima", "interior", _against("cei-ep")
+    ),
     _similar("is competitive with SCBO, interior optima", "interior", _against("scbo")),
-    _similar("... with SCBO, classifier by EP", "interior", _against("scbo-ep")),
+    _similar(
+        "is competitive with SCBO, classifier by EP, interior optima",
+        "interior",
+        _against("scbo-ep"),
+    ),
     _similar("performs similarly well with UCB", "ablation-acquisition", _variant("be-cbo-ucb")),
     _better("clearly outperforms the product C(x) q(x)", "ablation-band", _variant("be-cbo-m")),
     _similar(
