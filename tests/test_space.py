@@ -317,7 +317,10 @@ BAD_SETTINGS = [
     (lambda: Categorical("c", [np.zeros(2), 1]), "c: choice array([0., 0.]) does not equal itself"),
     (lambda: Categorical("", ["a", "b"]), "a parameter needs a non-empty name"),
     (lambda: Categorical("c", 5), "c: choices 5 must be a list"),
-    (lambda: LinearConstraint({"x": 1}, upper=None), "linear constraint: upper None is no number"),
+    (
+        lambda: LinearConstraint({"x": 1}, upper=None),
+        "linear constraint: upper None is not a number",
+    ),
     (lambda: LinearConstraint({"x": 1}), "linear constraint: give upper, lower or both"),
     (
         lambda: LinearConstraint({"x": 1}, 1, equals=2),

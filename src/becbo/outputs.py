@@ -296,7 +296,7 @@ class Outputs:
             A number or None for every output.
 
         Raises:
-            InvalidInput: if a name is unknown, a value is no finite number, or a single number
+            InvalidInput: if a name is unknown, a value is not a finite number, or a single number
                 is given for several outputs.
         """
         if not isinstance(given, Mapping):

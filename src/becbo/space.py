@@ -65,7 +65,9 @@ class LinearConstraint:
                 object.__setattr__(self, end, total)
         for end in ("lower", "upper"):
             if not isinstance(getattr(self, end), int | float | np.number):
-                raise InvalidInput(f"linear constraint: {end} {getattr(self, end)!r} is no number")
+                raise InvalidInput(
+                    f"linear constraint: {end} {getattr(self, end)!r} is not a number"
+                )
         if not any(self.coefficients.values()):
             raise InvalidInput("linear constraint: all coefficients are 0")
         if math.isinf(self.lower) and math.isinf(self.upper):

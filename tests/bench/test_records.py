@@ -104,7 +104,7 @@ def test_a_line_that_is_no_record_is_named_and_ignored(tmp_path: Path) -> None:
     append_line(path, {"run": {}})
     reading = read(tmp_path)
     assert reading.records == (make_record(make_run()),)
-    assert "is no record and is ignored: KeyError" in reading.complaints[0]
+    assert "is not a record and is ignored: KeyError" in reading.complaints[0]
 
 
 def test_a_damaged_plan_is_named(tmp_path: Path) -> None:

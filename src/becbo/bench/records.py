@@ -110,7 +110,7 @@ def _records(path: Path, complaints: list[str]) -> Iterator[Record]:
         try:
             yield _record(content)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
-            complaints.append(f"{path} has a line that is no record and is ignored: {error!r}")
+            complaints.append(f"{path} has a line that is not a record and is ignored: {error!r}")
 
 
 def write_plan(folder: Path, plan: Plan) -> None:
