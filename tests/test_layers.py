@@ -239,6 +239,7 @@ TABLE: dict[str, set[str]] = {
         "becbo.optuna",
     },
     "becbo.campaign": {
+        "becbo.arrays",
         "numpy",
         "optuna",
         "becbo.errors",
@@ -298,7 +299,10 @@ TABLE: dict[str, set[str]] = {
         "becbo.front",
         "becbo.outlook",
         "becbo.outputs",
+        "becbo.arrays",
+        "numpy",
         "becbo.plots.interactive",
+        "becbo.plots.maps",
         "becbo.plots.outputs",
         "becbo.campaign",
         "becbo.insight",
@@ -399,11 +403,8 @@ TABLE: dict[str, set[str]] = {
         "becbo.bench",
     },
     "becbo.plots": {"becbo.arrays", "numpy", "matplotlib", "becbo.plots"},
-    "becbo.plots.interactive": {
-        "becbo.arrays",
-        "numpy",
-        "plotly",
-    },
+    "becbo.plots.interactive": {"plotly"},
+    "becbo.plots.maps": {"becbo.arrays", "numpy", "plotly", "becbo.plots.interactive"},
     "becbo.plots.outputs": {"plotly", "becbo.plots.interactive"},
     "becbo.web": {
         "fastapi",

@@ -113,7 +113,7 @@ class Total:
         """The members in the units of the user, grids ignored, within their bounds."""
         columns = []
         for p, u in zip(self.members, X[:, list(self.columns)].T, strict=True):
-            columns.append(_from_column(p, u))
+            columns.append(column_values(p, u))
         return np.clip(np.column_stack(columns), self.low, self.high)
 
     def into(self, X: Array, Z: Array) -> Array:  # (n, dim), (n, k) -> (n, dim)
@@ -336,7 +336,8 @@ class Mixtures:
         return np.vstack(blocks)
 
 
-def _from_column(p: Real | Integer, u: Array) -> Array:  # (n,) -> (n,)
+def column_values(p: Real | Integer, u: Array) -> Array:  # (n,) -> (n,)
+    """A column of the unit cube in the units of the user, grids ignored."""
     low, high = p.ends
     return np.asarray(low * (high / low) ** u if p.log else low + u * (high - low))
 

@@ -259,12 +259,28 @@ def test_two_ingredients_are_one_parameter() -> None:
     assert mapped_pairs(space, ["a", "b", "t"]) == [("a", "t")]
     assert mapped_pairs(space, ["a", "b"]) == [("a", "")]
     assert mapped_pairs(MIXTURE, ["a", "b", "t"]) == [("a", "b"), ("a", "t"), ("b", "t")]
+    assert mapped_pairs(SIMPLEX, ["a", "b", "c", "t"]) == [
+        ("a", "b"), ("a", "t"), ("b", "t"), ("c", "t")
+    ]  # fmt: skip
 
 
 def test_constraints_are_those_of_the_space() -> None:
     space = Space([Real("a", 0, 4), Integer("b", 0, 9)], [LinearConstraint({"a": 2, "b": -1}, 1)])
     X = space.snap(RNG(0).random((200, 2)))
     np.testing.assert_array_equal(allowed(space, X), space.allowed(X))
+
+
+def test_formulas_are_those_of_the_space() -> None:
+    numbers = {"a": {"low": 1, "high": 100, "log": True}, "b": {"low": 0, "high": 100, "step": 0.1}}
+    content = {
+        "name": "c",
+        "parameters": numbers,
+        "constraints": ["1 <= a * b <= 60", "b / a <= 9"],
+    }
+    space = describe(content).space
+    X = space.snap(RNG(0).random((200, 2)))
+    np.testing.assert_array_equal(allowed(space, X), space.allowed(X))
+    assert 20 < allowed(space, X).sum() < 180
 
 
 def test_a_constraint_on_a_logarithmic_parameter_counts_too() -> None:

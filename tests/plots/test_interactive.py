@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 interactive = pytest.importorskip("becbo.plots.interactive")
+maps = pytest.importorskip("becbo.plots.maps")
 
 HEAT = interactive.Axis("heat [°C]", [0.0, 5.0, 10.0])
 TIME = interactive.Axis("time [h]", [1.0, 10.0, 100.0], is_log=True)
@@ -53,7 +54,7 @@ def test_progress_of_any_run(values: list[float | None]) -> None:
 
 
 def test_a_continuous_map_has_a_smooth_edge() -> None:
-    figure = interactive.map_figure(HEAT, TIME, np.eye(3), [], expected=np.ones((3, 3)))
+    figure = maps.map_figure(HEAT, TIME, np.eye(3), [], expected=np.ones((3, 3)))
     (shades, edge), layout = drawn(figure)
     assert {shades["type"], edge["type"]} == {"contour"}
     assert (edge["contours"]["start"], edge["contours"]["end"]) == (0.5, 0.5)
@@ -65,7 +66,7 @@ def test_a_continuous_map_has_a_smooth_edge() -> None:
 
 
 def test_the_edge_of_a_discrete_map_runs_between_cells() -> None:
-    figure = interactive.map_figure(HEAT, GAS, CHANCE, [])
+    figure = maps.map_figure(HEAT, GAS, CHANCE, [])
     (shades, edge), layout = drawn(figure)
     assert shades["type"] == "heatmap"
     # In the first row between the first and second cell, and from there up to the second row,
@@ -78,7 +79,7 @@ def test_the_edge_of_a_discrete_map_runs_between_cells() -> None:
 
 def test_cells_on_a_logarithmic_axis_meet_at_the_geometric_mean() -> None:
     whole = interactive.Axis("n", [1.0, 4.0, 16.0], is_log=True, is_continuous=False)
-    figure = interactive.map_figure(whole, GAS, np.array([[0.1, 0.9, 0.9]] * 2), [])
+    figure = maps.map_figure(whole, GAS, np.array([[0.1, 0.9, 0.9]] * 2), [])
     (_, edge), layout = drawn(figure)
     assert edge["x"][:2] == pytest.approx([2.0, 2.0])
     assert layout["xaxis"]["range"] == pytest.approx([np.log10(0.5), np.log10(32)])
@@ -86,7 +87,7 @@ def test_cells_on_a_logarithmic_axis_meet_at_the_geometric_mean() -> None:
 
 def test_a_map_of_one_parameter_is_a_strip() -> None:
     single = interactive.Axis("", [0.0], is_continuous=False, names=[""])
-    figure = interactive.map_figure(HEAT, single, np.array([[0.1, 0.6, 0.9]]), [])
+    figure = maps.map_figure(HEAT, single, np.array([[0.1, 0.6, 0.9]]), [])
     (_, edge), layout = drawn(figure)
     assert edge["x"] == [2.5, 2.5, None]
     assert layout["height"] < 200
@@ -96,7 +97,7 @@ def test_marks_differ_by_symbol_and_fade_away_from_the_slice() -> None:
     kinds = ("worked", "failed", "next", "best")
     marks = [interactive.Mark(kind, 1.0, 2.0, f"a {kind} one", 1.0) for kind in kinds]
     faint = interactive.Mark("worked", 3.0, 4.0, "far away", 0.0)
-    data, _ = drawn(interactive.map_figure(HEAT, TIME, np.eye(3), [*marks, faint]))
+    data, _ = drawn(maps.map_figure(HEAT, TIME, np.eye(3), [*marks, faint]))
     points = {trace["name"]: trace for trace in data[2:]}
     assert len({trace["marker"]["symbol"] for trace in points.values()}) == 4
     worked = points["worked"]
@@ -137,7 +138,7 @@ def test_calibration_has_counts_and_intervals() -> None:
 )
 def test_numbers_on_a_logarithmic_axis(low: float, high: float, wanted: list[float]) -> None:
     axis = interactive.Axis("x", [low, high], is_log=True)
-    _, layout = drawn(interactive.map_figure(axis, HEAT, np.ones((3, 2)), []))
+    _, layout = drawn(maps.map_figure(axis, HEAT, np.ones((3, 2)), []))
     assert layout["xaxis"]["tickvals"] == wanted
 
 
@@ -146,7 +147,7 @@ def test_labels_are_shown_as_they_are() -> None:
     axis = interactive.Axis(bad, [0.0, 1.0], is_continuous=False, names=[bad, bad])
     marks = [interactive.Mark("worked", 0.0, 0.0, bad)]
     shown = [
-        interactive.map_figure(axis, axis, np.eye(2), marks, expected=np.eye(2), value_label=bad),
+        maps.map_figure(axis, axis, np.eye(2), marks, expected=np.eye(2), value_label=bad),
         interactive.progress_figure([1], [1.0], [1.0], value_label=bad),
         interactive.importance_figure([bad], [1.0], [1.0]),
     ]
@@ -158,8 +159,8 @@ def test_labels_are_shown_as_they_are() -> None:
 
 def test_only_traces_without_webgl() -> None:
     shown = [
-        interactive.map_figure(HEAT, TIME, np.eye(3), [interactive.Mark("best", 1.0, 1.0, "it")]),
-        interactive.map_figure(HEAT, GAS, CHANCE, []),
+        maps.map_figure(HEAT, TIME, np.eye(3), [interactive.Mark("best", 1.0, 1.0, "it")]),
+        maps.map_figure(HEAT, GAS, CHANCE, []),
         interactive.progress_figure([1], [1.0], [1.0], value_label="v"),
         interactive.importance_figure(["a"], [1.0], [1.0]),
         interactive.calibration_figure([0.5], [0.5], [(0.1, 0.9)], [4]),

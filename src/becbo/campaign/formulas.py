@@ -9,8 +9,12 @@ import unicodedata
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
+from becbo.arrays import Array, Mask
 from becbo.campaign.bounds import MAX_FORMULA, check_count
 from becbo.errors import InvalidInput
 from becbo.space import LinearConstraint
@@ -40,14 +44,16 @@ class Formula:
 
     def __call__(self, params: Mapping[str, Any]) -> bool:
         """Whether `params` satisfy it; not where it cannot be computed."""
-        try:
-            values = [_value(side, self.known, params) for side in self.sides]
-        except (ZeroDivisionError, OverflowError, TypeError):  # the latter: a complex power
-            return False
-        rising = values if self.is_rising else values[::-1]
-        return all(
-            a <= b + 1e-12 * (abs(a) + abs(b)) for a, b in zip(rising, rising[1:], strict=False)
-        )
+        numbers = {name: np.array([float(params[name])]) for name in self.known.values()}
+        return bool(self.holds(numbers)[0])
+
+    def holds(self, values: Mapping[str, Array]) -> Mask:  # (n,) each -> (n,)
+        """Whether many designs satisfy it, given the values of each parameter."""
+        with np.errstate(all="ignore"):  # what cannot be computed is NaN, and no NaN compares
+            sides = [_value(side, self.known, values) for side in self.sides]
+            rising = sides if self.is_rising else sides[::-1]
+            kept = [a <= b + 1e-12 * (abs(a) + abs(b)) for a, b in pairwise(rising)]
+        return np.asarray(np.all(kept, axis=0) & np.all(np.isfinite(sides), axis=0))
 
 
 def read_constraint(text: str, names: Sequence[str]) -> LinearConstraint | Formula:
@@ -159,18 +165,18 @@ def _check(node: ast.expr, known: Mapping[str, str]) -> None:
             raise _Unreadable("only + - * / and ** of parameters are possible", needs_example=True)
 
 
-def _value(node: ast.expr, known: Mapping[str, str], params: Mapping[str, Any]) -> float:
-    """What a side amounts to; it has passed `_check`."""
+def _value(node: ast.expr, known: Mapping[str, str], values: Mapping[str, Array]) -> Array:
+    """What a side amounts to for each design, (n,); it has passed `_check`."""
     match node:
         case ast.Constant(value=int() | float() as number):
-            return float(number)
+            return np.full(len(next(iter(values.values()))), float(number))
         case ast.Name(id=word):
-            return float(params[known[word]])
+            return values[known[word]]
         case ast.UnaryOp(op=op, operand=inner):
-            value = _value(inner, known, params)
+            value = _value(inner, known, values)
             return -value if isinstance(op, ast.USub) else value
         case ast.BinOp(left=left, op=op, right=right):
-            a, b = _value(left, known, params), _value(right, known, params)
+            a, b = _value(left, known, values), _value(right, known, values)
             match op:
                 case ast.Add():
                     return a + b
@@ -180,7 +186,7 @@ def _value(node: ast.expr, known: Mapping[str, str], params: Mapping[str, Any]) 
                     return a * b
                 case ast.Div():
                     return a / b
-            return float(a**b)
+            return np.asarray(a**b)
     raise AssertionError(ast.dump(node))
 
 

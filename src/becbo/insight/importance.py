@@ -183,7 +183,7 @@ def _redrawn(
     todo = np.arange(len(X))
     for _ in range(_TRIES):
         fresh = X[todo]
-        fresh[:, cols] = space.snap(rng.random((len(todo), space.dim)))[:, cols]
+        fresh[:, cols] = space.rounded(rng.random((len(todo), space.dim)))[:, cols]
         kept = inside(fresh)
         X[todo[kept]] = fresh[kept]
         todo = todo[~kept]

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from becbo.arrays import Array, Mask
+from becbo.campaign.formulas import Formula
 from becbo.campaign.runs import Run
 from becbo.insight.chances import chances_to_improve
 from becbo.insight.views import ModelView
-from becbo.mixtures import Total
+from becbo.mixtures import Total, column_values
 from becbo.space import Categorical, LinearConstraint, Parameter, Space
 
 _POINTS = 41  # along the axis of a parameter with many settings
@@ -161,7 +162,8 @@ def slice_grid(space: Space, anchor: Array, x: str, y: str) -> SliceGrid:
 def mapped_pairs(space: Space, names: Sequence[str]) -> list[tuple[str, str]]:
     """The pairs of parameters that have a map; a single one is paired with "".
 
-    Two ingredients that make up a mixture alone are one parameter: one of them is left out.
+    Two ingredients that make up a mixture alone are one parameter: one of them is left out. Any two
+    of three have the same map.
     """
     kept: list[str] = []
     for name in names:
@@ -169,7 +171,14 @@ def mapped_pairs(space: Space, names: Sequence[str]) -> list[tuple[str, str]]:
         twins = [p.name for p in total.members] if total and len(total.members) == 2 else []
         if not set(twins) & set(kept):
             kept.append(name)
-    return list(combinations(kept, 2)) or [(kept[0], "")]
+    pairs: list[tuple[str, str]] = []
+    triangles: set[frozenset[str]] = set()
+    for x, y in combinations(kept, 2):
+        triangle = frozenset(ternary_of(space, x, y) or ())
+        if not triangle or triangle not in triangles:
+            pairs.append((x, y))
+            triangles.add(triangle)
+    return pairs or [(kept[0], "")]
 
 
 def ternary_of(space: Space, x: str, y: str) -> tuple[str, str, str] | None:
@@ -192,16 +201,26 @@ def settings_grid(parameter: Parameter) -> Array:  # (k, width)
 
 
 def allowed(space: Space, X: Array) -> Mask:  # (n, dim) -> (n,)
-    """Whether the known constraints hold; faster than `Space.allowed` if all are linear.
+    """Whether the known constraints hold; faster than `Space.allowed` unless one is any callable.
 
     Unlike there, ingredients have to add up as they are.
     """
-    adds_up = np.ones(len(X), dtype=bool) if space.mixtures is None else space.mixtures.holds(X)
-    if not all(isinstance(constraint, LinearConstraint) for constraint in space.constraints):
-        return adds_up & space.allowed(X)
     A, b = space.polytope()
     slack = 1e-9 * (np.abs(A).sum(axis=1) + np.abs(b))  # rounding
-    return np.asarray(adds_up & np.all(X @ A.T <= b + slack, axis=1))
+    kept = np.all(X @ A.T <= b + slack, axis=1)
+    if space.mixtures is not None:
+        kept &= space.mixtures.holds(X)
+    formulas = [c for c in space.constraints if isinstance(c, Formula)]
+    values = {
+        p.name: column_values(p, X[:, cols.start])
+        for p, cols in zip(space.parameters, space.columns, strict=True)
+        if formulas and not isinstance(p, Categorical)
+    }
+    for formula in formulas:
+        kept &= formula.holds(values)
+    if not all(isinstance(c, LinearConstraint | Formula) for c in space.constraints):
+        kept &= space.allowed(X)
+    return np.asarray(kept)
 
 
 def parameter_distances(space: Space, X: Array, Z: Array) -> Array:  # -> (n, m, n_parameters)

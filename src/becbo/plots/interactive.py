@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
 from plotly import graph_objects as go
-
-from becbo.arrays import Array
 
 MarkKind = Literal["worked", "beyond", "failed", "next", "best"]
 
@@ -24,11 +21,9 @@ BLUE, PALE_BLUE, RED, GOLD, WHITE = "#14507a", "#8fbfdc", "#b3261e", "#ffc83d", 
 # From certain failure to certain success; the same as in `landscape`.
 CHANCE_COLOURS = ("#e9a79d", "#f6dcd6", "#f4f1ea", "#cfe3ee", "#8fbfdc")
 _DECADES = 1.5  # values over more than this are drawn on a logarithmic axis
-_EVEN = 0.5  # the probability whose line is drawn
-_TICK = 16  # letters beside an axis
-_ROOMY, _MOST_TICKS = 3, 6  # powers of ten on a logarithmic axis
+TICK = 16  # letters beside an axis
 
-_MARKERS: dict[MarkKind, dict[str, Any]] = {
+MARKERS: dict[MarkKind, dict[str, Any]] = {
     "failed": dict(symbol="x-thin", line=dict(color=RED, width=2.2)),
     "worked": dict(symbol="circle", color=BLUE, line=dict(color=WHITE, width=1)),
     "beyond": dict(symbol="circle-open", color=RED, line=dict(color=RED, width=1.8)),
@@ -136,57 +131,6 @@ def progress_figure(
     return figure
 
 
-def map_figure(
-    x: Axis,
-    y: Axis,
-    chance: Array,
-    marks: Sequence[Mark],
-    *,
-    expected: Array | None = None,
-    value_label: str = "value",
-) -> go.Figure:
-    """The probability to work over two parameters, with the line of 50 % and the designs.
-
-    Args:
-        x: First parameter, nx values.
-        y: Second parameter, ny values.
-        chance: From 0 to 1, NaN where a design is not allowed, (ny, nx).
-        marks: Designs to show.
-        expected: Predicted value, shown on hovering, (ny, nx).
-        value_label: The name of the value.
-
-    Returns:
-        The figure.
-    """
-    figure = base_figure(height=330 if len(y.values) > 1 else 140)
-    hover = [
-        f"{plain_text(axis.label)}: %{{{name}}}"
-        for axis, name in ((x, "x"), (y, "y"))
-        if axis.label
-    ]
-    hover.append("chance to work: %{z:.0%}")
-    if expected is not None:
-        hover.append(f"expected {plain_text(value_label)}: %{{customdata:.5g}}")
-    common = dict(x=list(x.values), y=list(y.values), z=chance, showscale=False)
-    shading = dict(
-        zmin=0, zmax=1, colorscale=_colorscale(), customdata=expected,
-        hovertemplate="<br>".join(hover) + "<extra></extra>",
-    )  # fmt: skip
-    edge = dict(color=INK, width=2, dash="dash")
-    if x.is_continuous and y.is_continuous:
-        even = dict(start=_EVEN, end=_EVEN, size=1, coloring="none")
-        figure.add_contour(**common, **shading, contours=dict(coloring="heatmap"), line_width=0)
-        figure.add_contour(**common, contours=even, line=edge, hoverinfo="skip")
-    else:  # nothing lies between two cells, least of all a smooth line
-        xs, ys = _steps(chance, _bounds(x), _bounds(y))
-        figure.add_heatmap(**common, **shading)
-        figure.add_scatter(x=xs, y=ys, mode="lines", line=edge, hoverinfo="skip")
-    for kind in _MARKERS:
-        add_marks(figure, kind, [mark for mark in marks if mark.kind == kind])
-    figure.update_layout(xaxis=_axis(x), yaxis=_axis(y), showlegend=False, plot_bgcolor=FORBIDDEN)
-    return figure
-
-
 def importance_figure(
     names: Sequence[str], main: Sequence[float], total: Sequence[float]
 ) -> go.Figure:
@@ -216,7 +160,7 @@ def importance_figure(
         xaxis=dict(range=[0, 1], tickformat=".0%", fixedrange=True),
         yaxis=dict(
             tickvals=list(range(len(names))),
-            ticktext=[plain_text(name, _TICK) for name in names], autorange="reversed",
+            ticktext=[plain_text(name, TICK) for name in names], autorange="reversed",
             automargin=True, showgrid=False, fixedrange=True,
         ),
         legend=dict(orientation="h", y=1.02, yanchor="bottom", x=0, traceorder="reversed"),
@@ -302,14 +246,9 @@ def plain_text(label: str, longest: int = 32) -> str:
     return html.escape(short, quote=False).replace("{", "&#123;")
 
 
-def _colorscale() -> list[list[Any]]:
-    last = len(CHANCE_COLOURS) - 1
-    return [[i / last, colour] for i, colour in enumerate(CHANCE_COLOURS)]
-
-
 def marker(kind: MarkKind) -> dict[str, Any]:
     """How a kind of run is drawn."""
-    return {**_MARKERS[kind], "size": _SIZES[kind]}
+    return {**MARKERS[kind], "size": _SIZES[kind]}
 
 
 def add_marks(figure: go.Figure, kind: MarkKind, marks: Sequence[Mark]) -> None:
@@ -323,7 +262,7 @@ def add_marks(figure: go.Figure, kind: MarkKind, marks: Sequence[Mark]) -> None:
         mode="markers",
         name=_NAMES[kind],
         marker={
-            **_MARKERS[kind],
+            **MARKERS[kind],
             "opacity": strength,
             "size": [_SIZES[kind] * (0.5 + 0.5 * s) for s in strength],
         },
@@ -331,70 +270,6 @@ def add_marks(figure: go.Figure, kind: MarkKind, marks: Sequence[Mark]) -> None:
         hovertemplate="%{customdata}<extra></extra>",
         cliponaxis=False,
     )
-
-
-def _axis(axis: Axis) -> dict[str, Any]:
-    low, high = axis.values[0], axis.values[-1]
-    if not axis.is_continuous:
-        bounds = _bounds(axis)
-        low, high = bounds[0], bounds[-1]
-    ends = [math.log10(low), math.log10(high)] if axis.is_log else [low, high]
-    made: dict[str, Any] = dict(
-        title=dict(text=plain_text(axis.label)),
-        type="log" if axis.is_log else "linear",
-        range=ends,
-        showgrid=False,
-    )
-    if axis.names is not None:
-        made |= dict(
-            tickvals=list(axis.values), ticktext=[plain_text(name, _TICK) for name in axis.names]
-        )
-    elif axis.is_log:
-        made |= dict(tickvals=_round_numbers(low, high), tickformat="~g")
-    return made
-
-
-def _round_numbers(low: float, high: float) -> list[float]:
-    """Ticks of a logarithmic axis: powers of ten, with 2 and 5 where there is room."""
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    steps = (1, 2, 5) if len(powers) <= _ROOMY else (1,)
-    every = math.ceil(len(powers) / _MOST_TICKS) if len(steps) == 1 else 1
-    round_ = [float(f"{step}e{power}") for power in powers[::every] for step in steps]
-    found = [value for value in round_ if low <= value <= high]
-    return found if len(found) > 1 else [low, high]
-
-
-def _bounds(axis: Axis) -> list[float]:  # (k,) -> (k + 1,)
-    """Where the cells of a grid begin and end."""
-    at = np.log(axis.values) if axis.is_log else np.array(axis.values, dtype=float)
-    if len(at) == 1:
-        return [float(at[0]) - 0.5, float(at[0]) + 0.5]
-    middles = (at[1:] + at[:-1]) / 2
-    ends = np.concatenate([[2 * at[0] - middles[0]], middles, [2 * at[-1] - middles[-1]]])
-    bounds: list[float] = (np.exp(ends) if axis.is_log else ends).tolist()
-    return bounds
-
-
-def _steps(
-    chance: Array, x_bounds: Sequence[float], y_bounds: Sequence[float]
-) -> tuple[list[float | None], list[float | None]]:
-    """The line between cells on either side of 50 %, as pieces with gaps between them."""
-    xs: list[float | None] = []
-    ys: list[float | None] = []
-    for i, j in _changes(chance, axis=1):
-        xs += [x_bounds[j], x_bounds[j], None]
-        ys += [y_bounds[i], y_bounds[i + 1], None]
-    for i, j in _changes(chance, axis=0):
-        xs += [x_bounds[j], x_bounds[j + 1], None]
-        ys += [y_bounds[i], y_bounds[i], None]
-    return xs, ys
-
-
-def _changes(chance: Array, axis: int) -> Iterator[tuple[int, int]]:
-    """Cells (i, j) on another side of 50 % than the one before them along the axis."""
-    side = np.where(np.isnan(chance), np.nan, chance >= _EVEN)  # excluded designs have none
-    for i, j in np.argwhere(np.abs(np.diff(side, axis=axis)) == 1.0).tolist():
-        yield (i, j + 1) if axis == 1 else (i + 1, j)
 
 
 def _spans_decades(values: Sequence[float]) -> bool:

@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+import numpy as np
 from plotly import graph_objects as go
 
+from becbo.arrays import Array
 from becbo.campaign.description import LabParameter
 from becbo.campaign.formatting import percent, result_text
 from becbo.campaign.runs import Run
 from becbo.front import is_acceptable
 from becbo.insight.insight import Importances, Insight
+from becbo.insight.maps import DesignMap
 from becbo.outputs import Objective
-from becbo.plots import interactive
+from becbo.plots import interactive, maps
 from becbo.plots import outputs as output_plots
 from becbo.space import Categorical
 from becbo.trial import Outcome
@@ -33,12 +36,17 @@ def report_figures(found: Insight) -> dict[str, ReportFigure]:
     """All figures by name.
 
     They are progress with one objective, front-1 and so on and hypervolume with several, limit-1
-    and so on, map-1 and so on, failure, value and calibration.
+    and so on, map-1 and so on, layer-1 and so on, failure, value and calibration.
     """
     shown = {}
     if found.status.n_done and len(found.description.outputs.objectives) == 1:
         shown["progress"] = _progress(found)
-    groups = {"front": _fronts(found), "limit": _limits(found), "map": _maps(found)}
+    groups = {
+        "front": _fronts(found),
+        "limit": _limits(found),
+        "map": _maps(found),
+        "layer": _layers(found),
+    }
     for group, figures in groups.items():
         shown |= {f"{group}-{i}": figure for i, figure in enumerate(figures, start=1)}
     if found.growth is not None:
@@ -144,23 +152,73 @@ def _limits(found: Insight) -> Iterator[ReportFigure]:
 
 
 def _maps(found: Insight) -> Iterable[ReportFigure]:
-    described = {p.name: p for p in found.description.parameters}
+    """The chance to work over each pair of parameters."""
     objective = found.description.outputs.objectives[0]
-    for slice_, nearness in zip(found.maps.maps, found.maps.nearness, strict=True):
-        x, y = described[slice_.x], described.get(slice_.y)
-        layer = slice_.layers.get(objective.name)
-        figure = interactive.map_figure(
-            _axis(x, slice_.x_values),
-            interactive.Axis("", [0.0], is_continuous=False, names=[""])
-            if y is None
-            else _axis(y, slice_.y_values),
-            slice_.p_feasible,
-            list(_marks(found, x, y, nearness)),
-            expected=None if layer is None else layer.mean,
-            value_label=found.description.headings[objective.name],
-        )
-        over = x.name if y is None else f"{x.name} and {y.name}"
-        yield ReportFigure(figure, f"chance to work over {over}")
+    for each, nearness in zip(found.maps.maps, found.maps.nearness, strict=True):
+        layer = each.layers.get(objective.name)
+        if each.ternary:
+            figure = _ternary(found, each, nearness, each.p_feasible, "chance to work", True)
+        else:
+            figure = maps.map_figure(
+                *_axes(found, each),
+                each.p_feasible,
+                list(_marks(found, each, nearness)),
+                expected=None if layer is None else layer.mean,
+                value_label=found.description.headings[objective.name],
+            )
+        yield ReportFigure(figure, f"chance to work over {_over(each)}")
+
+
+def _layers(found: Insight) -> Iterable[ReportFigure]:
+    """Every output over the pair of parameters that matters most, and the chance to improve."""
+    if not found.maps.maps:
+        return
+    drivers = found.value_importances.parameters or found.failure_importances.parameters
+    weight = {each.name: each.total for each in drivers}
+    order = [weight.get(each.x, 0.0) + weight.get(each.y, 0.0) for each in found.maps.maps]
+    index = order.index(max(order))
+    each, nearness = found.maps.maps[index], found.maps.nearness[index]
+    for name, layer in each.layers.items():
+        label = found.description.headings[name]
+        if each.ternary:
+            figure = _ternary(found, each, nearness, layer.mean, label, False)
+        else:
+            marks = list(_marks(found, each, nearness))
+            x, y = _axes(found, each)
+            figure = maps.value_figure(
+                x, y, layer.mean, layer.std, each.p_feasible, marks, label=label
+            )
+        yield ReportFigure(figure, f"expected {name} over {_over(each)}")
+
+
+def _over(each: DesignMap) -> str:
+    return " and ".join(filter(None, each.ternary or (each.x, each.y)))
+
+
+def _axes(found: Insight, each: DesignMap) -> tuple[interactive.Axis, interactive.Axis]:
+    described = {p.name: p for p in found.description.parameters}
+    nothing = interactive.Axis("", [0.0], is_continuous=False, names=[""])
+    y = _axis(described[each.y], each.y_values) if each.y else nothing
+    return _axis(described[each.x], each.x_values), y
+
+
+def _ternary(
+    found: Insight,
+    each: DesignMap,
+    nearness: Iterable[float],
+    values: Array,
+    what: str,
+    is_chance: bool,
+) -> go.Figure:
+    """A layer of a map over a mixture of three."""
+    assert each.ternary is not None
+    x, y = np.meshgrid(np.array(each.x_values, dtype=float), np.array(each.y_values, dtype=float))
+    third = each.rest[each.ternary[2]]
+    points = np.column_stack([x.ravel(), y.ravel(), third.ravel()])
+    marks = list(_marks(found, each, nearness))
+    return maps.ternary_figure(
+        each.ternary, points, values.ravel(), marks, what=what, is_chance=is_chance
+    )
 
 
 def _axis(described: LabParameter, values: Iterable[Any]) -> interactive.Axis:
@@ -174,17 +232,26 @@ def _axis(described: LabParameter, values: Iterable[Any]) -> interactive.Axis:
 
 
 def _marks(
-    found: Insight, x: LabParameter, y: LabParameter | None, nearness: Iterable[float]
+    found: Insight, each: DesignMap, nearness: Iterable[float]
 ) -> Iterable[interactive.Mark]:
     """All runs that say something, the best, and the suggestion that nobody asked for yet."""
     for run, near in zip(found.runs, nearness, strict=True):
         if run.outcome is not Outcome.LOST:
-            at = _position(x, run.params), _position(y, run.params)
+            at = _place(found, each, run.params)
             yield interactive.Mark(_kind(found, run), *at, _label(found, run), near)
     for next_ in found.suggestions:
         if next_.number is None:
-            at = _position(x, next_.params), _position(y, next_.params)
+            at = _place(found, each, next_.params)
             yield interactive.Mark("next", *at, "would be suggested next")
+
+
+def _place(found: Insight, each: DesignMap, params: dict[str, Any]) -> tuple[float, float]:
+    """Where a design lies on a map."""
+    if each.ternary:
+        x, y = maps.in_triangle(np.array([[float(params[name]) for name in each.ternary]]))[0]
+        return float(x), float(y)
+    described = {p.name: p for p in found.description.parameters}
+    return _position(described[each.x], params), _position(described.get(each.y), params)
 
 
 def _kind(found: Insight, run: Run) -> interactive.MarkKind:

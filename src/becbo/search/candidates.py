@@ -16,6 +16,7 @@ _SETTLE_STEPS = 32  # along the grids, after rounding
 _SAME_EXCESS = 1e-6  # of a step: less is rounding noise
 # Points of a mixture that are spread out, and how many compete for each of them.
 _SPREAD, _CONTESTANTS = 32, 16
+_SPARE = 1.5
 
 
 def sobol(n: int, d: int, rng: np.random.Generator) -> Array:  # (n, d)
@@ -69,11 +70,12 @@ def _mixture_filling(region: Region, n: int, rng: np.random.Generator) -> Array:
     sequence cannot be bent into the mixture without losing its evenness.
     """
     n_spread = min(n, _SPREAD)
-    which = np.repeat(np.arange(2 * n), np.where(np.arange(2 * n) < n_spread, _CONTESTANTS, 1))
+    n_more = int(_SPARE * (n - n_spread))  # constraints and rounding exclude some
+    which = np.append(np.repeat(np.arange(n_spread), _CONTESTANTS), n_spread + np.arange(n_more))
     X = walk_in_polytope(*region.polytope, len(which), rng)
     if not len(X):
         return X
-    designs = _sobol_designs(region, 2 * n, rng)
+    designs = _sobol_designs(region, n_spread + n_more, rng)
     plain = np.ones(region.dim, dtype=bool)
     for columns, _ in region.choices:
         X[:, columns] = designs[which][:, columns]
