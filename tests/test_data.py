@@ -69,7 +69,8 @@ def test_no_trials_give_empty_arrays_of_the_right_width() -> None:
 def test_a_dataset_cannot_be_reassigned() -> None:
     no_causes = Causes(*np.zeros((3, 1, 0), dtype=bool))
     with pytest.raises(AttributeError):
-        Dataset(np.zeros((1, 1)), np.zeros((1, 1)), np.ones(1, bool), ONE, no_causes).Y = np.ones(1)
+        one = np.ones(1, bool)
+        Dataset(np.zeros((1, 1)), np.zeros((1, 1)), one, ONE, no_causes, one).Y = np.ones(1)
 
 
 def test_reasons_come_with_the_experiments() -> None:

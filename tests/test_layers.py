@@ -36,7 +36,7 @@ TABLE: dict[str, set[str]] = {
     "becbo.arrays": {"numpy"},
     "becbo.checks": {"numpy", "becbo.errors"},
     "becbo.outputs": {"becbo.errors", "becbo.checks"},
-    "becbo.failures": {"becbo.errors"},
+    "becbo.failures": {"becbo.checks", "becbo.errors"},
     "becbo.reasons": {"becbo.errors"},
     "becbo.trial": {"becbo.errors", "becbo.reasons"},
     # A method may be a proposer of the user's own: for the type checker alone.
@@ -89,6 +89,7 @@ TABLE: dict[str, set[str]] = {
     },
     "becbo.acquisition": {"becbo.arrays", "numpy", "scipy", "becbo.surrogates.base"},
     "becbo.band": {"becbo.arrays", "numpy", "scipy", "becbo.errors", "becbo.surrogates.base"},
+    "becbo.care": {"becbo.arrays", "numpy", "scipy", "becbo.data"},
     "becbo.improvement": {
         "becbo.arrays",
         "numpy",
@@ -117,6 +118,7 @@ TABLE: dict[str, set[str]] = {
         "becbo.models",
         "becbo.acquisition",
         "becbo.band",
+        "becbo.care",
         "becbo.improvement",
         "becbo.search",
         "becbo.proposers.base",

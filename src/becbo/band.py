@@ -12,6 +12,8 @@ from becbo.arrays import Array
 from becbo.errors import InvalidInput
 from becbo.surrogates.base import FeasibilityModel, LatentModel, normal_pdf
 
+_CERTAIN = 0.999  # more is not asked for
+
 
 class Band(Protocol):
     """Where one search may go."""
@@ -88,6 +90,54 @@ class MinimumProbability(_Fixed):
         """Slack (m,) and gradient (m, d)."""
         u, _, du, _ = model.score_grad(X)
         return u - ndtri(self.p), du
+
+
+@dataclass(frozen=True)
+class MinimumChance(_Fixed):
+    """(1 - e) C(x) >= p: the chance that the next run works, with bad luck at a rate e.
+
+    Where bad luck alone takes more than 1 - p, designs have to be as good as certain.
+    """
+
+    p: float
+
+    def slack(self, model: FeasibilityModel, X: Array) -> Array:
+        """u - Phi^-1(p / (1 - e)) (m,)."""
+        return np.asarray(model.score(X)[0] - self._least_score(model))
+
+    def slack_grad(self, model: FeasibilityModel, X: Array) -> tuple[Array, Array]:
+        """Slack (m,) and gradient (m, d)."""
+        u, _, du, _ = model.score_grad(X)
+        return u - self._least_score(model), du
+
+    def _least_score(self, model: FeasibilityModel) -> float:
+        return float(ndtri(min(self.p / (1.0 - model.lapse), _CERTAIN)))
+
+
+@dataclass(frozen=True)
+class Both:
+    """What lies in the bands of two rules."""
+
+    first: BandRule
+    second: BandRule
+
+    def draw(self, d: int, rng: np.random.Generator) -> Band:
+        """The intersection of their bands for the next proposal."""
+        return _Intersection(self.first.draw(d, rng), self.second.draw(d, rng))
+
+
+@dataclass(frozen=True)
+class _Intersection:
+    first: Band
+    second: Band
+
+    def slack(self, model: FeasibilityModel, X: Array) -> Array:
+        return np.minimum(self.first.slack(model, X), self.second.slack(model, X))
+
+    def slack_grad(self, model: FeasibilityModel, X: Array) -> tuple[Array, Array]:
+        g, dg = self.first.slack_grad(model, X)
+        h, dh = self.second.slack_grad(model, X)
+        return np.minimum(g, h), np.where((g <= h)[:, None], dg, dh)
 
 
 @dataclass(frozen=True)

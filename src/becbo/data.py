@@ -43,6 +43,7 @@ class Dataset:
         worked: which experiments worked (n,).
         outputs: what the columns of Y are.
         causes: why the others did not.
+        proposed: which designs the models had proposed (n,).
     """
 
     X: Array
@@ -50,6 +51,7 @@ class Dataset:
     worked: Mask
     outputs: Outputs
     causes: Causes
+    proposed: Mask
 
     @property
     def y(self) -> Array:  # (n,)
@@ -90,7 +92,8 @@ class Dataset:
         """Some of the experiments, in the order of `rows`."""
         causes = self.causes.take(rows)
         X, Y, worked = self.X[rows], self.Y[rows], self.worked[rows]
-        return replace(self, X=X, Y=Y, worked=worked, causes=causes)
+        proposed = self.proposed[rows]
+        return replace(self, X=X, Y=Y, worked=worked, causes=causes, proposed=proposed)
 
     def head(self, n: int) -> Dataset:
         """The first n experiments."""
@@ -120,7 +123,8 @@ def dataset(trials: Sequence[Trial], space: Space, outputs: Outputs) -> Dataset:
     Y = np.array(rows, dtype=float).reshape(len(done), len(outputs.names))
     worked = np.array([t.outcome is Outcome.OK for t in done], dtype=bool)
     X = space.encode([t.params for t in done])
-    return Dataset(X, Y, worked, outputs, _causes(done, Y, outputs))
+    proposed = np.array([t.believed is not None for t in done], dtype=bool)
+    return Dataset(X, Y, worked, outputs, _causes(done, Y, outputs), proposed)
 
 
 def _oriented(output: Output, value: float | None) -> float:

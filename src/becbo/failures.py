@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
+from becbo.checks import whole_number
 from becbo.errors import InvalidInput
+
+MAX_PRICE = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -18,6 +21,11 @@ class Failures:
         chance: how often a design that works fails all the same, by bad luck: a rate from 0 to
             below 1. None: it is learned, and 0 until a design has both failed and worked. With 0
             every failure is the design's.
+        price: what a failure costs besides the experiment itself, in experiments: with 3, a
+            failure costs as much as four experiments that work.
+        budget: how many experiments may fail in all, initial designs included. When they have,
+            only designs that worked before are proposed, as repeats; by bad luck even those may
+            fail. None: any number.
 
     Raises:
         InvalidInput: if a value cannot be used.
@@ -27,8 +35,22 @@ class Failures:
     """
 
     chance: float | None = None
+    price: float = 0.0
+    budget: int | None = None
 
     def __post_init__(self) -> None:
+        self._check_chance()
+        price, budget = self.price, self.budget
+        if isinstance(price, bool) or not isinstance(price, Real) or not 0 <= price <= MAX_PRICE:
+            raise InvalidInput(
+                f"failures: price {price!r} must be a number of experiments from 0 to "
+                f"{MAX_PRICE:,}, such as 3"
+            )
+        object.__setattr__(self, "price", float(price))
+        if budget is not None:
+            object.__setattr__(self, "budget", whole_number("failures: budget", budget))
+
+    def _check_chance(self) -> None:
         chance = self.chance
         if chance is None:
             return
@@ -41,8 +63,8 @@ class Failures:
 
     @property
     def are_facts(self) -> bool:
-        """Whether a method may take every failure for the design's."""
-        return not self.chance
+        """Whether a method may take every failure for the design's, and for free."""
+        return not self.chance and not self.price and self.budget is None
 
     @classmethod
     def of(cls, given: Any) -> Failures:

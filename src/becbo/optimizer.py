@@ -12,7 +12,7 @@ import numpy as np
 from becbo.arrays import Array
 from becbo.checks import whole_number
 from becbo.data import dataset, given_up, pending_points
-from becbo.errors import InvalidInput
+from becbo.errors import BecboError, InvalidInput
 from becbo.frames import trials_from_frame, trials_to_frame
 from becbo.front import front_rows
 from becbo.methods import build
@@ -174,12 +174,15 @@ class Optimizer:
 
         Raises:
             InvalidInput: if `q` is not a whole number of at least 1.
+            BecboError: if so many failures would break the budget of failures, and no design has
+                worked yet that could be repeated.
         """
         if q is None:
             return self.ask(1)[0]
         q = whole_number("ask: the number of experiments", q)
         with self._lock:
-            asked = self._ask_design(q)
+            n_risky = self._n_risky(q)
+            asked = self._ask_design(min(q, n_risky)) if n_risky else []
             if len(asked) < q:
                 more = self._ask_models if self._answered else self._ask_any
                 asked += more(q - len(asked))
@@ -327,10 +330,27 @@ class Optimizer:
             if models is not None:
                 region = region_of(self.space, data.X)
                 with one_thread():
-                    search = self._proposer.searcher(models, data, self._rng(_OUTLOOK, len(data.X)))
+                    method, rng = self._proposer.after(data), self._rng(_OUTLOOK, len(data.X))
+                    search = method.searcher(models, data, rng)
                     found = search(region, np.empty((0, self.space.dim)))
                 next_x = None if found.winner == REPEAT else found.x
             return outlook(data, models, next_x, self.settings.noisy)
+
+    def _n_risky(self, q: int) -> int:
+        """How many of q designs need not be known to work, by the budget of failures."""
+        if not self._proposer.has_budget:
+            return q
+        data = dataset(self._trials, self.space, self.outputs)
+        n_risky = self._proposer.n_risky(data, pending_points(self._trials, self.space))
+        if n_risky >= q:
+            return q
+        if not data.acceptable.any():
+            raise BecboError(
+                f"the budget of failures allows {n_risky} more experiments at present, not {q}: "
+                "nothing has worked so far that could be repeated; tell what is pending, or raise "
+                "the budget"
+            )
+        return n_risky
 
     def _ask_design(self, q: int) -> list[Trial]:
         """Up to q points of the initial design, as long as it is not complete.

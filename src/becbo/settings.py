@@ -31,10 +31,11 @@ class Settings:
             most 10,000.
         noisy: whether repeating an experiment gives a different value. A proposer of your own has
             been told already.
-        risk: the largest chance of failure that a proposal may have, as far as the models know,
-            between 0 and 1. None leaves it to the method, which for `edge` means about one half.
-        failures: how often a good design fails by bad luck: `Failures`, or a mapping with its
-            arguments.
+        risk: the share of proposals that may fail, between 0 and 1: the largest chance of failure
+            that the models may state, less after more failures than that. None leaves it to the
+            method, which for `edge` means about one half.
+        failures: how often a good design fails by bad luck, what a failure costs and how many may
+            be: `Failures`, or a mapping with its arguments.
 
     Raises:
         InvalidInput: if a setting cannot be used.

@@ -90,6 +90,12 @@ def worker(
             "Without it the rate is learned."
         ),
     ] = None,
+    failure_price: Annotated[
+        float, typer.Option(help="What a failure costs besides the experiment, in experiments.")
+    ] = 0.0,
+    failure_budget: Annotated[
+        int | None, typer.Option(help="How many trials may fail. Without it: any number.")
+    ] = None,
     pruned: Annotated[
         str,
         typer.Option(help="What a pruned trial counts as: value (reported last), failed, ignore."),
@@ -134,7 +140,7 @@ def worker(
 
     counts_as = cast("Pruned", pruned)
     settings: dict[str, Any] = {"method": method, "seed": seed, "noisy": noisy, "risk": risk}
-    settings["failures"] = Failures(chance)
+    settings["failures"] = Failures(chance, failure_price, failure_budget)
     optuna.logging.set_verbosity(optuna.logging.ERROR)  # it would repeat every failed trial
     console = Console()
     with _reporting_breakage(), _Stop() as stop:

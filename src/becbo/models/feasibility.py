@@ -161,9 +161,8 @@ class PerConstraint:
         X, worked = data.X[rows], data.worked[rows]
         if self.chance is not None or len(X) % _EVERY or worked.all() or not worked.any():
             return None
-        runs = tally(X, worked)
-        index = suspect(runs, self.left_out(X, worked, ASSUMED))
-        return None if index is None else X[runs.first[index]]
+        index = _suspect(self, X.tobytes(), worked.tobytes())
+        return None if index is None else X[index]
 
     def left_out(self, X: Array, worked: Mask, rate: float) -> Array:  # (n, d), (n,) -> (m,)
         """The chance of each design according to the others, for a rate of bad luck.
@@ -194,12 +193,25 @@ class PerConstraint:
         return fit_attributed(replace(self.attributed, lapse=single.lapse), X, worked)
 
 
+@lru_cache(maxsize=4)  # the same for all designs of a batch
+def _suspect(classifier: PerConstraint, X: bytes, worked: bytes) -> int | None:
+    """The row of the failure that is worth a repeat."""
+    designs, labels = _arrays(X, worked)
+    runs = tally(designs, labels)
+    index = suspect(runs, classifier.left_out(designs, labels, ASSUMED))
+    return None if index is None else int(runs.first[index])
+
+
 @lru_cache(maxsize=16)  # the same for several proposals in a row
 def _learned_rate(classifier: PerConstraint, X: bytes, worked: bytes) -> float:
     """The rate of bad luck: first what an assumed one makes likely, then what that one does."""
-    labels = np.frombuffer(worked, dtype=bool)
-    designs = np.frombuffer(X).reshape(len(labels), -1)
+    designs, labels = _arrays(X, worked)
     rate = ASSUMED
     for _ in range(2):
         rate = learned_rate(tally(designs, labels), classifier.left_out(designs, labels, rate))
     return rate
+
+
+def _arrays(X: bytes, worked: bytes) -> tuple[Array, Mask]:  # (n, d), (n,)
+    labels = np.frombuffer(worked, dtype=bool)
+    return np.frombuffer(X).reshape(len(labels), -1), labels

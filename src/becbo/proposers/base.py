@@ -19,7 +19,7 @@ from becbo.models.values import doubted, fit_limit, fit_value, thresholds
 from becbo.outputs import Outputs
 from becbo.search.goal import Found
 from becbo.search.region import Region
-from becbo.search.repeats import marked, repeat_to_tell, with_failures_free
+from becbo.search.repeats import marked, with_failures_free
 from becbo.space import Space
 from becbo.surrogates.base import FeasibilityModel
 from becbo.surrogates.gp import GaussianProcess
@@ -133,16 +133,47 @@ class Proposer(ABC):
         del n_initial, budget
         return self
 
-    def suspect(self, data: Dataset) -> Array | None:  # (d,)
-        """A failed design that is worth a repeat, because its failure looks like bad luck.
+    def after(self, data: Dataset) -> Proposer:
+        """The method as the failures of a history leave it, such as more careful.
 
         Args:
-            data: the history.
+            data: the whole history.
 
         Returns:
-            The design (d,); by default None.
+            A method; by default the same.
         """
         del data
+        return self
+
+    @property
+    def has_budget(self) -> bool:
+        """Whether the number of failures is limited."""
+        return False
+
+    def n_risky(self, data: Dataset, pending: Array) -> int:
+        """How many designs a budget of failures allows now that are not known to work.
+
+        Args:
+            data: the whole history.
+            pending: points that are out for evaluation (p, d).
+
+        Returns:
+            A number.
+        """
+        raise NotImplementedError("without a budget nobody asks")
+
+    def repeat(self, data: Dataset, region: Region, pending: Array) -> Found | None:
+        """A design that had better be run again than a new one be searched for.
+
+        Args:
+            data: the whole history.
+            region: where points may lie.
+            pending: points that are out for evaluation (p, d).
+
+        Returns:
+            The design and why; by default None.
+        """
+        del data, region, pending
         return None
 
     def relevant(self, data: Dataset) -> Dataset:
@@ -184,20 +215,15 @@ class Proposer(ABC):
             The points, how they were found and what the models say of them.
         """
         seconds: dict[str, float] = {}
-        data = self.relevant(data)
-        models = self._fit(data, rng, seconds)
+        method, history = self.after(data), self.relevant(data)
+        models = method._fit(history, rng, seconds)
         with _clock(seconds, "search"):
-            search = self.searcher(models, data, rng)
-            failed = data.X[~data.worked] if models.feasibility.lapse else data.X[:0]
+            search = method.searcher(models, history, rng)
+            failed = history.X[~history.worked] if models.feasibility.lapse else history.X[:0]
             region = with_failures_free(region, failed, pending)
-            x = self.suspect(data)
-            test = None if x is None else repeat_to_tell(x, region, pending)
             found: list[Found] = []
             for _ in range(q):  # a point that was found is taken, and pending, for the next
-                if test is not None and not found:
-                    found.append(test)
-                else:
-                    found.append(search(region, pending))
+                found.append(method.repeat(data, region, pending) or search(region, pending))
                 region = region.with_taken(found[-1].x[None])
                 pending = np.vstack([pending, found[-1].x])
         X = np.array([f.x for f in found])

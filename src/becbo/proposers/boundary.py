@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from becbo.acquisition import Acquisition, LogFeasibility
+from becbo.acquisition import Acquisition, LogFeasibility, Priced
 from becbo.arrays import Array
-from becbo.band import Band, BandRule, MinimumProbability
+from becbo.band import Band, BandRule, Both, MinimumChance, MinimumProbability
+from becbo.care import Care, proven_best
 from becbo.data import Dataset
 from becbo.failures import Failures
 from becbo.improvement import Improvement
@@ -27,9 +28,11 @@ from becbo.models.subset import local_subset
 from becbo.outputs import Outputs
 from becbo.pareto import nondominated
 from becbo.proposers.base import Proposer, Searcher
+from becbo.search.choice import REPEAT
 from becbo.search.first import FirstSuccess
 from becbo.search.goal import Found, Goal, Hints, Search
 from becbo.search.region import Region
+from becbo.search.repeats import SPENT, repeat_to_tell
 from becbo.surrogates.base import FeasibilityModel, normal_pdf
 from becbo.surrogates.gp import GaussianProcess
 
@@ -54,6 +57,7 @@ class Boundary(Proposer):
     first: Search = FirstSuccess()  # while nothing has worked
     weighting: Weighting | None = None  # by C(x), instead of a band
     subset: int | None = None  # how many experiments of a long history count; None: all
+    care: Care = Care()
 
     def supports(self, outputs: Outputs) -> bool:
         """Several outputs if its improvement takes them."""
@@ -66,18 +70,46 @@ class Boundary(Proposer):
     def limited_to(self, risk: float) -> Boundary:
         """The method with the band C(x) >= 1 - risk."""
         band = MinimumProbability(1 - float(risk))
-        return replace(self, band=band, classifier=self.classifier.cautious())
+        care = replace(self.care, risk=float(risk))
+        return replace(self, band=band, classifier=self.classifier.cautious(), care=care)
 
     def expecting(self, failures: Failures) -> Boundary | None:
-        """The method with failures by chance, if its classifier knows them."""
+        """The method with failures by chance, at a price and on a budget.
+
+        None if its classifier takes failures for facts.
+        """
         classifier = self.classifier.expecting(failures.chance)
         if classifier is None:
             return self if failures.are_facts else None
-        return replace(self, classifier=classifier)
+        care = replace(self.care, price=failures.price, budget=failures.budget)
+        return replace(self, classifier=classifier, care=care)
 
-    def suspect(self, data: Dataset) -> Array | None:  # (d,)
-        """A failed design whose failure looks like bad luck to the classifier."""
-        return self.classifier.suspect(data)
+    def planned(self, n_initial: int, budget: int | None) -> Boundary:
+        """The method that makes a budget of failures last for a budget of experiments."""
+        del n_initial
+        return replace(self, care=replace(self.care, n_planned=budget))
+
+    def after(self, data: Dataset) -> Boundary:
+        """The method as careful as the failures of a history leave it."""
+        least = self.care.least_chance(data)
+        return replace(self, band=Both(self.band, MinimumChance(least))) if least > 0 else self
+
+    @property
+    def has_budget(self) -> bool:
+        """Whether the number of failures is limited."""
+        return self.care.budget is not None
+
+    def n_risky(self, data: Dataset, pending: Array) -> int:
+        """How many designs the budget of failures allows that are not known to work."""
+        return self.care.n_risky(data, pending)
+
+    def repeat(self, data: Dataset, region: Region, pending: Array) -> Found | None:
+        """A design that worked if the budget is spent; a failed one that looks like bad luck."""
+        if self.has_budget and self.n_risky(data, pending) == 0:
+            x = proven_best(data, pending)
+            return None if x is None else Found(x, 0.0, 0.0, True, REPEAT, SPENT)
+        x = self.classifier.suspect(self.relevant(data))
+        return None if x is None else repeat_to_tell(x, region, pending)
 
     def fit_failures(self, data: Dataset, rng: np.random.Generator) -> FeasibilityModel:
         """What the classifier makes of a history."""
@@ -100,6 +132,8 @@ class Boundary(Proposer):
             acquisition = self.improvement.over(data, believed, pending, n_parameters, rng)
             if self.weighting is not None:
                 acquisition = self.weighting(acquisition, believed.feasibility)
+            if self.care.price:
+                acquisition = Priced(acquisition, believed.feasibility, self.care.price)
             goal = banded_goal(acquisition, band, believed.feasibility)
             return climb.maximise(goal, region, clues, rng)
 

@@ -1,4 +1,4 @@
-"""Failed designs that are proposed again, because their failures may have been bad luck."""
+"""Designs that are run again: a failure may have been bad luck, or nothing else is safe."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ SUSPECT = (
     "the other experiments say that this design works, and it failed: the repeat tells bad luck "
     "from a law"
 )
+SPENT = "the budget of failures is spent: only designs that worked are proposed, this is a repeat"
 
 
 def repeat_to_tell(x: Array, region: Region, pending: Array) -> Found | None:  # (d,), (p, d)

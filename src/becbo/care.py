@@ -1,0 +1,80 @@
+"""How careful the next proposal has to be, by the risk, the price and the budget of failures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from becbo.arrays import Array, Mask
+from becbo.data import Dataset
+
+_STEP = 1.0  # in a score: what a failure costs in confidence, under a risk
+_AT_LEAST_LEFT = 20  # experiments, where nobody planned their number
+
+
+@dataclass(frozen=True)
+class Care:
+    """What failures are worth to the user.
+
+    Attributes:
+        risk: the share of proposals that may fail; None: not limited.
+        price: of a failure, in experiments.
+        budget: how many experiments may fail in all; None: not limited.
+        n_planned: how many experiments there will be; None: nobody knows.
+    """
+
+    risk: float | None = None
+    price: float = 0.0
+    budget: int | None = None
+    n_planned: int | None = None
+
+    def least_chance(self, data: Dataset) -> float:
+        """The chance to work that the next proposal needs, from 0 to below 1."""
+        needed = [self.price / (1.0 + self.price)]
+        if self.risk is not None:
+            kept = data.worked & ~data.beyond.any(axis=1)
+            margin = overdraft(~kept[data.proposed], self.risk)
+            needed.append(float(ndtr(ndtri(1.0 - self.risk) + _STEP * margin)))
+        if self.budget is not None:
+            n = len(data.X)
+            n_left = max(n, _AT_LEAST_LEFT) if self.n_planned is None else self.n_planned - n
+            needed.append(1.0 - self._left(data) / max(n_left, 1))
+        return max(needed)
+
+    def n_risky(self, data: Dataset, pending: Array) -> int:  # (p, d)
+        """How many more designs without a success the budget allows: each that is out may fail."""
+        proven = data.X[data.worked]
+        n_out = sum(not (x == proven).all(axis=1).any() for x in pending)
+        return max(self._left(data) - n_out, 0)
+
+    def _left(self, data: Dataset) -> int:
+        assert self.budget is not None
+        return max(self.budget - int((~data.worked).sum()), 0)
+
+
+def overdraft(failed: Mask, risk: float) -> float:  # (n,)
+    """How many failures more than the risk allows there were lately, in order of the proposals.
+
+    c <- max(0, c + failed - risk). Whatever the models believe, the share of failures in n
+    proposals is at most risk + c / n, so it suffices to be careful while c is above zero.
+    """
+    c = 0.0
+    for has_failed in failed:
+        c = max(0.0, c + float(has_failed) - risk)
+    return c
+
+
+def proven_best(data: Dataset, pending: Array) -> Array | None:  # (p, d) -> (d,)
+    """The best design that worked and kept its limits, if possible one that is not out.
+
+    Several objectives are added up by their ranks.
+    """
+    rows = np.flatnonzero(data.acceptable)
+    if not len(rows):
+        return None
+    ranks = np.argsort(np.argsort(-data.gains[rows], axis=0, kind="stable"), axis=0).sum(axis=1)
+    rows = rows[np.argsort(ranks, kind="stable")]
+    free = [i for i in rows if not (data.X[i] == pending).all(axis=1).any()]
+    return np.asarray(data.X[free[0] if free else rows[0]])
