@@ -159,6 +159,9 @@ class Proposer(ABC):
 
         Returns:
             A number.
+
+        Raises:
+            NotImplementedError: if the method has no budget.
         """
         raise NotImplementedError("without a budget nobody asks")
 
