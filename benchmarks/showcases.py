@@ -5,12 +5,14 @@
     python benchmarks/showcases.py kernel --again  # measures the best designs anew
 
 Each sampler has the same number of trials. Records go to benchmarks/results/showcases, a line per
-study; a second start continues. docs/showcases.md shows the tables.
+study; a second start continues, and two at once share the work but for a study that both began.
+docs/showcases.md shows the tables.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import random
 import sys
@@ -127,35 +129,38 @@ def read(name: str) -> list[Row]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
-def write(name: str, rows: Sequence[Row]) -> None:
+def append(name: str, rows: Sequence[Row]) -> None:
     RESULTS.mkdir(parents=True, exist_ok=True)
-    text = "".join(json.dumps(row) + "\n" for row in rows)
-    (RESULTS / f"{name}.jsonl").write_text(text)
+    with (RESULTS / f"{name}.jsonl").open("a") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+
+
+def continue_with(name: str, n_seeds: int, n_trials: int) -> None:
+    """Runs the studies that are not there, all samplers of a seed before the next seed."""
+    for seed, label in itertools.product(range(n_seeds), SAMPLERS):
+        if (label, seed) not in {(row["sampler"], row["seed"]) for row in read(name)}:
+            append(name, [run(SHOWCASES[name], label, seed, n_trials)])
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("name", choices=SHOWCASES)
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--trials", type=int, default=60)
+    parser.add_argument("--trials", type=int, default=40)
     parser.add_argument("--again", action="store_true", help="only measure the best designs anew")
     options = parser.parse_args(arguments)
     showcase = SHOWCASES[options.name]
     if reason := showcase.missing():
         sys.exit(f"skipped: {reason}")
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    rows = read(options.name)
     if options.again:
+        rows = read(options.name)
         measure_again(showcase, rows)
-        write(options.name, rows)
+        (RESULTS / f"{options.name}.jsonl").unlink()
+        append(options.name, rows)
     else:
-        done = {(row["sampler"], row["seed"]) for row in rows}
-        for seed in range(options.seeds):
-            for label in SAMPLERS:
-                if (label, seed) not in done:
-                    rows.append(run(showcase, label, seed, options.trials))
-                    write(options.name, rows)
-    print(table(rows))
+        continue_with(options.name, options.seeds, options.trials)
+    print(table(read(options.name)))
 
 
 if __name__ == "__main__":
