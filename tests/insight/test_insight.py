@@ -275,7 +275,7 @@ def test_formulas_are_those_of_the_space() -> None:
     content = {
         "name": "c",
         "parameters": numbers,
-        "constraints": ["1 <= a * b <= 60", "b / a <= 9"],
+        "constraints": ["1 <= a * b <= 600", "b / a <= 9"],
     }
     space = describe(content).space
     X = space.snap(RNG(0).random((200, 2)))

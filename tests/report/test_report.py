@@ -101,7 +101,8 @@ def page(found: Insight) -> Page:
 
 
 def test_every_figure_has_its_place_and_says_what_it_shows(page: Page) -> None:
-    wanted = {"progress", *(f"map-{i}" for i in range(1, 7)), "failure", "value", "calibration"}
+    wanted = {"progress", *(f"map-{i}" for i in range(1, 7)), "layer-1", "failure", "value"}
+    wanted.add("calibration")
     assert page.places() == set(page.figures()) == wanted
     for tag, attrs in page.elements:
         if "data-figure" in attrs:
@@ -190,7 +191,8 @@ def test_a_report_of_one_parameter_and_one_outcome(came: Any, tmp_path: Path) ->
     plan = {"name": "one", "parameters": {"x": {"low": 0, "high": 1}}}
     made = campaign_in_memory(tmp_path, plan, [["x", "value"], *([i / 9, came] for i in range(9))])
     page = Page(report.report_page(analyze_campaign(made)))
-    assert page.places() == set(page.figures()) == {"progress", "map-1"}
+    wanted = {"progress", "map-1"} | ({"layer-1"} if came != "failed" else set())
+    assert page.places() == set(page.figures()) == wanted
     assert ("Nothing has worked yet" in page.text) == (came == "failed")
     assert ("Nothing has failed so far" in page.text) == (came != "failed")
 
