@@ -21,7 +21,7 @@ from becbo.campaign.formatting import result_text
 from becbo.campaign.runs import REPEAT
 from becbo.campaign.store import campaign_names
 from becbo.optuna import open_storage
-from becbo.optuna.outcomes import MAX_RETRIES
+from becbo.optuna.repeats import MAX_RETRIES
 from becbo.outputs import Outputs
 from becbo.tables import import_cells
 from becbo.tables.files import Cell

@@ -22,7 +22,8 @@ from becbo.optuna import (
     requeue_lost,
     result_of,
 )
-from becbo.optuna.outcomes import MAX_RETRIES, OUTCOME, REASON, REPLACES
+from becbo.optuna.outcomes import OUTCOME, REASON, REPLACES
+from becbo.optuna.repeats import MAX_RETRIES
 from becbo.outputs import Outputs
 from becbo.reasons import recurring
 from becbo.trial import PENDING, Result

@@ -1,153 +1,26 @@
-"""`becbo worker` with real processes: what each of them executed, and what the study says."""
+"""`becbo worker` with real processes: budgets, signals, what means failed, bad input."""
 
 import os
 import re
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import closing
-from functools import cached_property
+from collections.abc import Callable
 from pathlib import Path
 
 import optuna
 import pytest
 from commands import Done
 from optuna.distributions import FloatDistribution
-from optuna.storages import JournalStorage
-from optuna.trial import FrozenTrial, TrialState, create_trial
+from optuna.trial import TrialState, create_trial
+from worker_processes import Workers, on, outcomes, wait_until
 
 from becbo import Outcome
-from becbo.optuna import lost_numbers, open_storage, requeue_lost, result_of
+from becbo.optuna import open_storage, requeue_lost, result_of
 from becbo.optuna.storage import study_lock
 
-pytest_plugins = ["postgres"]
-
-# Each process notes what it began. While there is a file `hold`, a trial does not end.
-OBJECTIVE = """
-import os, time
-from pathlib import Path
-import becbo
-
-class Diverged(Exception):
-    pass
-
-def run(trial):
-    x = trial.suggest_float("x", 0, 1)
-    y = trial.suggest_float("y", 0, 1)
-    with open(f"began-{os.getpid()}", "a") as log:
-        print(trial.number, file=log)
-    while Path("hold").exists():
-        time.sleep(0.02)
-    THEN
-    if x + y < 0.4:
-        raise becbo.Infeasible("too small")
-    return x + y
-"""
-
-
-class Workers:
-    """Starts workers in a folder and reads what they left there."""
-
-    def __init__(self, folder: Path, where: str) -> None:
-        self.folder, self.where = folder, where
-        self._started: list[subprocess.Popen[str]] = []
-        self.then("pass")
-
-    def then(self, *statements: str) -> None:
-        """What a trial does at the end."""
-        text = OBJECTIVE.replace("THEN", "\n    ".join(statements))
-        (self.folder / "simulation.py").write_text(text)
-
-    def hold(self) -> None:
-        (self.folder / "hold").touch()
-
-    def release(self) -> None:
-        (self.folder / "hold").unlink()
-
-    def start(self, *options: str) -> "subprocess.Popen[str]":
-        command = ["-c", "from becbo.cli import main; main()", "worker", "--storage", self.where]
-        command += ["--study", "s", "--objective", "simulation:run", "--seed", "0", *options]
-        process = subprocess.Popen(
-            [sys.executable, *command],
-            cwd=self.folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        self._started.append(process)
-        return process
-
-    def end(self, process: "subprocess.Popen[str]") -> Done:
-        out, err = process.communicate(timeout=300)
-        return Done(process.returncode, out, err)
-
-    def run(self, *options: str) -> Done:
-        return self.end(self.start(*options))
-
-    @cached_property
-    def study(self) -> optuna.Study:
-        storage = open_storage(self.where, heartbeat=None)
-        return optuna.create_study(storage=storage, study_name="s", load_if_exists=True)
-
-    @property
-    def trials(self) -> list[FrozenTrial]:
-        return self.study.trials
-
-    @property
-    def lost(self) -> frozenset[int]:
-        return lost_numbers(self.study)
-
-    def executed(self) -> Counter[int]:
-        logs = [log.read_text().split() for log in self.folder.glob("began-*")]
-        return Counter(int(number) for log in logs for number in log)
-
-    def wait_until_begun(self, process: "subprocess.Popen[str]", n: int = 1) -> None:
-        log = self.folder / f"began-{process.pid}"
-        wait_until(lambda: log.exists() and len(log.read_text().split()) >= n, process)
-
-    def interrupt(self, process: "subprocess.Popen[str]", number: int = signal.SIGINT) -> None:
-        """Send a signal and wait until it is answered."""
-        assert process.stderr is not None
-        process.send_signal(number)
-        answer = process.stderr.readline() + process.stderr.readline()
-        assert "stopping after the trial under way" in answer
-
-    def close(self) -> None:
-        for process in self._started:
-            process.kill()
-            process.communicate()
-        if "study" in vars(self) and not isinstance(self.study._storage, JournalStorage):
-            self.study._storage._backend.engine.dispose()  # type: ignore[attr-defined]
-
-
-def wait_until(condition: Callable[[], bool], process: "subprocess.Popen[str]") -> None:
-    for _ in range(6000):
-        if condition():
-            return
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.02)
-    raise AssertionError("it did not happen within two minutes")
-
-
-@pytest.fixture(params=["study.db"])
-def workers(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Workers]:
-    is_server = request.param == "postgresql"
-    where = request.getfixturevalue("postgres") if is_server else str(tmp_path / request.param)
-    workers = Workers(tmp_path, where)
-    yield workers
-    workers.close()
-
-
-def on(*places: str) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("workers", places, indirect=True)
-
-
-def outcomes(trials: list[FrozenTrial]) -> list[str]:
-    return [result_of(trial).outcome.value for trial in trials]
+pytest_plugins = ["postgres", "worker_fixtures"]
 
 
 @on("study.db", "study.journal", "postgresql")
@@ -211,50 +84,6 @@ def test_proposals_made_at_the_same_time_differ(workers: Workers) -> None:
     assert [workers.end(process).code for process in started] == [0, 0, 0]
     assert len(running) == 3
     assert len({tuple(params.values()) for params in running}) == 3
-
-
-@on("study.db", "postgresql")
-def test_kill_9_in_the_middle_of_a_trial(workers: Workers) -> None:
-    workers.hold()
-    victim = workers.start("--trials", "4", "--heartbeat", "2")
-    workers.wait_until_begun(victim)
-    victim.kill()
-    assert workers.end(victim).code == -signal.SIGKILL
-    workers.release()
-
-    # Another worker waits for the sign of life that does not come, and repeats the design.
-    done = workers.run("--trials", "4", "--heartbeat", "2")
-    assert (done.code, done.err) == (0, "")
-    trials = workers.trials
-    lost = workers.lost
-    assert lost == {0}
-    assert result_of(trials[0], lost).outcome is Outcome.LOST
-    repeats = [t for t in trials[1:] if t.params == trials[0].params]
-    assert len(repeats) == 1
-    assert result_of(repeats[0], lost).outcome in (Outcome.OK, Outcome.FAILED)
-    assert [result_of(t, lost).outcome is Outcome.LOST for t in trials].count(False) == 4
-
-
-def test_a_worker_that_was_taken_for_dead_comes_back(workers: Workers) -> None:
-    workers.hold()
-    sleeper = workers.start("--trials", "3", "--heartbeat", "2")
-    workers.wait_until_begun(sleeper)
-    # Right after a sign of life: in the middle of one it would hold the lock of the database.
-    with closing(sqlite3.connect(workers.where, timeout=60)) as database:
-        look = "SELECT heartbeat FROM trial_heartbeats"
-        first = database.execute(look).fetchall()
-        wait_until(lambda: database.execute(look).fetchall() != first, sleeper)
-        sleeper.send_signal(signal.SIGSTOP)
-    workers.release()
-    assert workers.run("--trials", "3", "--heartbeat", "2").code == 0
-    before = outcomes(workers.trials)
-
-    sleeper.send_signal(signal.SIGCONT)
-    done = workers.end(sleeper)
-    assert (done.code, done.err) == (0, "")
-    assert "trial 0 gave no sign of life for too long" in done.out
-    assert outcomes(workers.trials) == before
-    assert workers.lost == {0}
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -387,41 +216,6 @@ def test_pruned_trials_stay_pruned(workers: Workers) -> None:
 def test_pruned_trials_are_counted_as_they_are_meant(workers: Workers) -> None:
     workers.then("import optuna; trial.report(1.0, 0); raise optuna.TrialPruned")
     assert "2 of them failed" in workers.run("--trials", "2", "--pruned", "failed").out
-
-
-@on("postgresql")
-def test_a_storage_that_goes_away(workers: Workers) -> None:
-    import psycopg
-    from sqlalchemy.engine import make_url
-
-    workers.hold()
-    process = workers.start("--trials", "9")
-    workers.wait_until_begun(process)
-    url = make_url(workers.where)
-    server = f"host={url.query['host']} user={url.username} dbname=postgres"
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"DROP DATABASE {url.database} WITH (FORCE)")
-    workers.release()
-    done = workers.end(process)
-    assert done.code == 1
-    assert "the storage does not answer any more" in done.err
-    assert "Traceback" not in done.err
-
-
-@on("study.journal")
-def test_a_journal_does_not_wait_for_what_may_be_dead(workers: Workers) -> None:
-    workers.hold()
-    victim = workers.start("--trials", "2")
-    workers.wait_until_begun(victim)
-    victim.kill()
-    workers.end(victim)
-    workers.release()
-    done = workers.run("--trials", "2")
-    assert done.code == 0
-    assert "1 of 2 trials finished" in done.out
-    assert "--trials 3" in done.out
-    assert workers.run("--trials", "3").code == 0
-    assert [t.state.name for t in workers.trials] == ["RUNNING", "COMPLETE", "COMPLETE"]
 
 
 def read_all(terminal: int) -> str:

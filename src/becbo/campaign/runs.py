@@ -18,12 +18,12 @@ from becbo.errors import InvalidInput
 from becbo.optuna.beliefs import StoredProposal, proposal_of
 from becbo.optuna.outcomes import (
     FIXED,
-    MAX_RETRIES,
     RETRIES,
     corrections,
     lost_among,
     result_of,
 )
+from becbo.optuna.repeats import MAX_RETRIES
 from becbo.optuna.study_data import StudyData
 from becbo.outputs import Outputs
 from becbo.space import Space

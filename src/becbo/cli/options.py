@@ -55,7 +55,8 @@ def opened_campaign(file: str, name: str | None) -> Iterator[Campaign]:
 @contextmanager
 def storage_errors(file: str | Path) -> Iterator[None]:
     """Turns storage failures into error messages, and hides the logs of Optuna and the models."""
-    from becbo.optuna.storage import BREAKAGE, last_words, without_password
+    from becbo.optuna.breakage import BREAKAGE, last_words
+    from becbo.optuna.storage import without_password
 
     loggers = [logging.getLogger(name) for name in ("optuna", "becbo")]
     levels = [logger.level for logger in loggers]

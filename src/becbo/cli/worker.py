@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from optuna.storages import BaseStorage
     from optuna.trial import FrozenTrial
 
+    from becbo.optuna.evaluation import TrialFunction
     from becbo.optuna.outcomes import Pruned
-    from becbo.optuna.worker import TrialCounts, TrialFunction
+    from becbo.optuna.worker import TrialCounts
 
 EXAMPLE = (
     "Example, with a function run(trial) in simulation.py: [bold]becbo worker --storage study.db "
@@ -117,6 +118,10 @@ def worker(
             min=1, help="Seconds between signs of life; after three missed a trial is lost."
         ),
     ] = 30,
+    patience: Annotated[
+        float,
+        typer.Option(min=0, help="Seconds to wait for a storage that does not answer."),
+    ] = 600.0,
 ) -> None:
     """Run trials of a study until it has enough of them. Start as many workers as you like.
 
@@ -128,12 +133,14 @@ def worker(
     Ctrl-C finishes the trial under way and stops; a second Ctrl-C stops at
     once, and the design is tried again. So it is when a worker is killed.
 
-    Exit codes: 0 enough trials, or other workers have the rest; 1 the
-    objective or the storage broke, 2 bad input, 130 Ctrl-C, 143 terminated.
+    Exit codes: 0 enough trials; 1 the objective broke, or the storage was away
+    for longer than --patience; 2 bad input, 130 Ctrl-C, 143 terminated.
     """
     import optuna
 
     from becbo.optuna import BECBOSampler, StopCallback, open_storage
+    from becbo.optuna.breakage import Patience, PatientStorage
+    from becbo.optuna.evaluation import Evaluation
     from becbo.optuna.measured import outputs_of, study_directions
     from becbo.optuna.storage import study_lock
     from becbo.optuna.worker import Worker
@@ -142,8 +149,8 @@ def worker(
     settings: dict[str, Any] = {"method": method, "seed": seed, "noisy": noisy, "risk": risk}
     settings["failures"] = Failures(chance, failure_price, failure_budget)
     optuna.logging.set_verbosity(optuna.logging.ERROR)  # it would repeat every failed trial
-    console = Console()
-    with _reporting_breakage(), _Stop() as stop:
+    console = Console(force_terminal=sys.stdout.isatty())  # not for what FORCE_COLOR says
+    with _reporting_breakage(patience), _Stop() as stop:
         function = _function(objective)
         catches = _exceptions(catch)  # which may be of the same module
         measured = _outputs(outputs, direction)
@@ -151,22 +158,21 @@ def worker(
         ending = {}
         if stop_when is not None:
             ending = {"ending": StopCallback(stop_when, measured, **settings).reason}
-        opened = open_storage(storage, heartbeat=heartbeat)
+        waiting = Patience(patience, lambda text: _note(text, console))
+        opened = PatientStorage(open_storage(storage, heartbeat=heartbeat), waiting)
         wanted = _directions(direction) if measured is None else study_directions(measured)
         shared = _study(opened, study, wanted, sampler)
-        lock = study_lock(storage)
+        lock = study_lock(storage, heartbeat)
         known = outputs_of(shared, (), measured)
         with _Report(known, trials, console) as report:
             Worker(
                 storage=opened,
                 study=shared,
-                objective=function,
-                outputs=known,
-                catch=catches,
+                evaluation=Evaluation(function, known, catches, stop.is_asked_for),
                 pruned=counts_as,
                 budget=trials,
                 lock=lock,
-                is_stopping=stop.is_asked_for,
+                patience=waiting,
                 report=report,
                 **ending,
             ).run()
@@ -227,7 +233,7 @@ def _outputs(name: str | None, direction: str | None) -> Outputs | None:
 
 def _load(name: str, option: str, hint: str) -> Any:
     """What `module:name` names; the current folder is searched first."""
-    from becbo.optuna.worker import BrokenObjective, trace
+    from becbo.optuna.evaluation import BrokenObjective, trace
 
     module, _, function = name.partition(":")
     if not all(part.isidentifier() for part in [*module.split("."), function]):
@@ -306,10 +312,10 @@ def _study(
 
 
 @contextmanager
-def _reporting_breakage() -> Iterator[None]:
+def _reporting_breakage(patience: float) -> Iterator[None]:
     """What is neither bad input nor a bug of becbo: its text and exit code 1."""
-    from becbo.optuna.storage import BREAKAGE, last_words
-    from becbo.optuna.worker import BrokenObjective
+    from becbo.optuna.breakage import BREAKAGE, last_words
+    from becbo.optuna.evaluation import BrokenObjective
 
     try:
         yield
@@ -318,7 +324,7 @@ def _reporting_breakage() -> Iterator[None]:
         raise typer.Exit(1) from None
     except BREAKAGE as error:
         typer.echo(
-            f"the storage does not answer any more: {last_words(error)}\n"
+            f"the storage did not answer for {patience:g} seconds: {last_words(error)}\n"
             "The same command continues; a trial under way is offered again.",
             err=True,
         )
@@ -370,10 +376,19 @@ class _Report:
 
     def note(self, text: str) -> None:
         """Something to know that is not the end of a trial."""
-        self._console.print(f"[yellow]note:[/] {escape(text)}", soft_wrap=True, highlight=False)
+        _note(text, self._console)
 
     def _print(self, text: str) -> None:
-        self._console.print(escape(text), soft_wrap=True, highlight=False)
+        self._console.print(_shown(text), soft_wrap=True, highlight=False)
+
+
+def _note(text: str, console: Console) -> None:
+    console.print(f"[yellow]note:[/] {_shown(text)}", soft_wrap=True, highlight=False)
+
+
+def _shown(text: str) -> str:
+    """Text of an objective as a log may have it: what is not printable is spelled out."""
+    return escape("".join(c if c.isprintable() else repr(c)[1:-1] for c in text))
 
 
 def _found(front: Sequence[FrozenTrial]) -> str:
@@ -416,10 +431,7 @@ def _print_end(
     counts, front = count_trials(study, pruned, outputs), front_trials(study, outputs)
     lines = [f"{counts.finished} of {budget} trials finished, {counts.failed} of them failed"]
     if counts.finished < budget and counts.running:
-        lines.append(
-            f"marked as running: {counts.running}. If no worker runs them any more, give the "
-            f"command again with --trials {budget + counts.running}"
-        )
+        lines.append(f"under way: {counts.running}; the same command continues the study")
     what = "best" if len(outputs.objectives) == 1 else "on the front"
     lines += [
         f"{what}: {_ended(trial, outputs)} in trial {trial.number}: {_settings(trial.params)}"
@@ -428,7 +440,7 @@ def _print_end(
     if len(front) > _SHOWN:
         lines.append(f"and {len(front) - _SHOWN} more on the front")
     for line in lines:
-        console.print(escape(line), soft_wrap=True, highlight=False)
+        console.print(_shown(line), soft_wrap=True, highlight=False)
 
 
 def _settings(params: Mapping[str, Any]) -> str:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
         mark_lost,
         mark_worked,
         marking,
-        requeue_lost,
         result_of,
     )
+    from becbo.optuna.repeats import requeue_lost
     from becbo.optuna.sampler import BECBOSampler
     from becbo.optuna.stopping import StopCallback, study_outlook
     from becbo.optuna.storage import open_storage
@@ -38,9 +38,9 @@ _HOMES = {
         "mark_lost",
         "mark_worked",
         "marking",
-        "requeue_lost",
         "result_of",
     ),
+    "becbo.optuna.repeats": ("requeue_lost",),
     "becbo.optuna.sampler": ("BECBOSampler",),
     "becbo.optuna.stopping": ("StopCallback", "study_outlook"),
     "becbo.optuna.storage": ("open_storage",),

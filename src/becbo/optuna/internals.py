@@ -6,7 +6,8 @@ Optuna's own samplers publish what they need to share in system attributes in th
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import optuna
@@ -18,12 +19,14 @@ from optuna.distributions import (
 from optuna.samplers._base import _process_constraints_after_trial
 from optuna.storages import BaseStorage, RDBStorage
 from optuna.storages._cached_storage import _CachedStorage
-from optuna.storages._heartbeat import BaseHeartbeat, is_heartbeat_enabled
+from optuna.storages._heartbeat import BaseHeartbeat
 from optuna.storages._rdb import models
 from optuna.storages._rdb.storage import _create_scoped_session
-from optuna.trial import FrozenTrial, TrialState
+from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from becbo.errors import InvalidInput
+
+Heartbeat = BaseHeartbeat
 
 
 def storage_of(study: optuna.Study) -> BaseStorage:
@@ -126,16 +129,55 @@ def store_constraints(
     _process_constraints_after_trial(function, study, trial, state)
 
 
-def has_heartbeat(storage: BaseStorage) -> bool:
-    """Whether the storage notices that a worker has died."""
-    return is_heartbeat_enabled(storage)
+def heartbeat_of(storage: BaseStorage) -> tuple[int, Callable[[int], None]] | None:
+    """Seconds between two signs of life of a trial and what records one; None: there are none."""
+    if not isinstance(storage, Heartbeat) or (interval := storage.get_heartbeat_interval()) is None:
+        return None
+    return interval, storage.record_heartbeat
 
 
-def record_heartbeat(storage: BaseStorage, trial: optuna.Trial) -> None:
-    """Records the first heartbeat of a trial, where the storage has heartbeats.
+def claim(study: optuna.Study, system_attrs: Mapping[str, Any]) -> int:
+    """Starts the next trial as `Study.ask` does, without a proposal, and returns its id.
 
-    Optuna does so in a thread, a moment after the objective has begun. Nobody would miss a worker
-    that is killed in that moment.
+    Args:
+        study: the study.
+        system_attrs: attributes that the trial gets.
     """
-    if isinstance(storage, BaseHeartbeat) and has_heartbeat(storage):
-        storage.record_heartbeat(trial._trial_id)
+    study._thread_local.cached_all_trials = None
+    trial_id = study._pop_waiting_trial_id()
+    if trial_id is None:
+        new = create_trial(state=TrialState.RUNNING, system_attrs=dict(system_attrs))
+        return study._storage.create_new_trial(study._study_id, template_trial=new)
+    for key, value in system_attrs.items():
+        study._storage.set_trial_system_attr(trial_id, key, value)
+    return trial_id
+
+
+@contextmanager
+def claimed_trial(study: optuna.Study, trial_id: int) -> Iterator[optuna.Trial]:
+    """A trial as an objective gets it, as if this thread ran `study.optimize`."""
+    study._thread_local.in_optimize_loop = True
+    try:
+        yield optuna.Trial(study, trial_id)
+    finally:
+        study._thread_local.in_optimize_loop = False
+
+
+def running_trial(study: optuna.Study, template: FrozenTrial) -> optuna.Trial:
+    """Adds a trial that is running, and returns it as an objective would get it."""
+    return optuna.Trial(study, study._storage.create_new_trial(study._study_id, template))
+
+
+def trial_id_of(trial: FrozenTrial | optuna.Trial) -> int:
+    """The id of a trial in its storage, where numbers are not unique."""
+    return trial._trial_id
+
+
+def stored_trial(study: optuna.Study, trial: optuna.Trial) -> FrozenTrial:
+    """A trial as the storage has it now."""
+    return study._storage.get_trial(trial._trial_id)
+
+
+def end_trial(study: optuna.Study, trial: FrozenTrial, state: TrialState) -> None:
+    """Ends a trial that nobody runs."""
+    study._storage.set_trial_state_values(trial._trial_id, state=state)

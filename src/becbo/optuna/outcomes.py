@@ -5,6 +5,8 @@ difference is kept in attributes of the trial (set before it is told, because a 
 frozen) or, for a trial that is told already, in attributes of its study:
 
 * `becbo:outcome` of the trial is "failed", "lost" or "ok", `becbo:reason` says why;
+* `becbo:silent` and `becbo:worker` are system attributes of a trial that was taken for dead, or
+  that a worker has begun: if such a trial ended as failed and nobody said why, it was lost;
 * `becbo:lost:7` of the study says that trial 7 was lost, and why;
 * Optuna's own `retry_history` names trials whose worker died;
 * `becbo:replaces` names a trial that this one corrects: the old one counts for nothing.
@@ -16,7 +18,6 @@ another study. So a number is believed only if the trial it names can be the one
 from __future__ import annotations
 
 import functools
-import logging
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -29,25 +30,22 @@ from becbo.errors import Infeasible, InvalidInput
 from becbo.optuna.measured import VALUES, excesses, noted, set_values, told, with_constraints
 from becbo.outputs import Outputs
 from becbo.reasons import Reasons
-from becbo.trial import MAX_LOSSES, Outcome, Result
+from becbo.trial import Outcome, Result
 
 OUTCOME = "becbo:outcome"
 REASON = "becbo:reason"
 LOST = "becbo:lost:"  # and the number of the trial
+SILENT = "becbo:silent"  # system attribute of a trial: true if it gave no sign of life for too long
+WORKER = "becbo:worker"  # system attribute of a trial: the worker that runs it
 REPLACES = "becbo:replaces"  # system attribute of a trial: the number of one it corrects
 RETRIES = "retry_history"  # Optuna's own name: numbers of the lost trials this one repeats
 FIXED = "fixed_params"  # Optuna's own name: what enqueue_trial has set
-
-# A design that kills whoever runs it is not offered again and again.
-MAX_RETRIES = MAX_LOSSES - 1
 
 # What a pruned trial counts as: its last reported value, a failure, or nothing at all.
 Pruned = Literal["value", "failed", "ignore"]
 
 _ONE_VALUE = Outputs.of("minimize")  # the direction says nothing about a result
 _MARKS = {mark.value: mark for mark in (Outcome.FAILED, Outcome.LOST, Outcome.OK)}
-
-_logger = logging.getLogger(__name__)
 
 
 def mark_failed(
@@ -216,7 +214,7 @@ def result_of(
     returned, beside = told(trial, outputs), noted(trial, outputs)
     values = {name: {**returned, **beside}.get(name) for name in outputs.names}
     ended = _outcome(trial, lost, pruned, values, outputs)
-    reasons = _reasons_given(trial)
+    reasons = reasons_given(trial)
     if ended is Outcome.OK:
         return Result.ok(values)
     if ended is Outcome.FAILED:
@@ -248,6 +246,8 @@ def _outcome(
         return Outcome.LOST if mark is Outcome.OK and set(values.values()) == {None} else mark
     if trial.state is TrialState.RUNNING:
         return Outcome.PENDING
+    if is_silent(trial):
+        return Outcome.LOST
     if trial.state is TrialState.PRUNED and pruned != "value":
         return Outcome.LOST if pruned == "ignore" else Outcome.FAILED
     has_objectives = all(values[objective.name] is not None for objective in outputs.objectives)
@@ -256,7 +256,8 @@ def _outcome(
     return Outcome.OK if is_told and has_objectives and is_finite else Outcome.FAILED
 
 
-def _reasons_given(trial: FrozenTrial) -> Reasons:
+def reasons_given(trial: FrozenTrial) -> Reasons:
+    """Why a trial failed or was lost, if somebody has said so."""
     said = trial.user_attrs.get(REASON)
     return Reasons.parse(str(said) if said else None)  # anybody can set it, to anything
 
@@ -295,66 +296,31 @@ def lost_among(trials: Iterable[FrozenTrial], study_attrs: Iterable[str]) -> fro
     lost = {int(key.removeprefix(LOST)) for key in study_attrs if key.startswith(LOST)}
     lost.update(corrections(known.values()).values())
     for trial in known.values():
-        repeated = [known[n] for n in _retries(trial) if n in known]
+        repeated = [known[n] for n in retries_of(trial) if n in known]
         lost.update(
             old.number
             for old in repeated
-            if old.state is not TrialState.COMPLETE and _is_same(trial, old)
+            if old.state is not TrialState.COMPLETE and is_same(trial, old)
         )
-        if trial.user_attrs.get(OUTCOME) == Outcome.LOST.value:
+        if trial.user_attrs.get(OUTCOME) == Outcome.LOST.value or is_silent(trial):
             lost.add(trial.number)
     return frozenset(lost)
+
+
+def is_silent(trial: FrozenTrial) -> bool:
+    """Whether a trial was ended by somebody who took its worker for dead.
+
+    A worker says why a trial failed before it ends it.
+    """
+    is_watched = WORKER in trial.system_attrs or SILENT in trial.system_attrs
+    return trial.state is TrialState.FAIL and is_watched and OUTCOME not in trial.user_attrs
 
 
 def corrections(trials: Iterable[FrozenTrial]) -> dict[int, int]:
     """Number of each trial that corrects another one -> the number of that other trial."""
     known = {trial.number: trial for trial in trials}
     pairs = [(t, known.get(t.system_attrs.get(REPLACES, -1))) for t in known.values()]
-    return {new.number: old.number for new, old in pairs if old and _is_same(new, old)}
-
-
-def requeue_lost(study: optuna.Study, trial: FrozenTrial) -> None:
-    """Marks a trial as lost and puts its design back into the queue, once.
-
-    This is a `heartbeat_stale_trial_callback` for `RDBStorage`, and the way to correct a finished
-    trial that should not count: one whose worker was killed, or that Ctrl-C ended. A design that
-    was lost again after `MAX_RETRIES` repeats is given up; a message in the log says so. The
-    attributes of the trial stay with it: they tell how it ended.
-
-    Args:
-        study: the study of the trial.
-        trial: a trial that has ended.
-
-    Examples:
-        >>> requeue_lost(study, study.trials[0])
-        >>> lost_numbers(study)
-        frozenset({0})
-    """
-    key = f"{LOST}{trial.number}"
-    if key not in study.user_attrs:
-        study.set_user_attr(key, _reasons_given(trial).text or "the worker gave no answer")
-    fixed = trial.system_attrs.get(FIXED, {})
-    design = design_of(trial)
-    trials = study.get_trials(deepcopy=False)
-    history = [n for n in _retries(trial) if n < trial.number and _is_same(trial, trials[n])]
-    history.append(trial.number)
-    if not design or any(trial.number in _retries(t) and _is_same(t, trial) for t in trials):
-        return
-    if len(history) > MAX_RETRIES:
-        _logger.warning(
-            f"trial {trial.number} was lost {len(history)} times, as trials {history}; it is not "
-            f"offered again. If the design itself is the cause, add it to the study as failed: "
-            f"{design}"
-        )
-        return
-    study.add_trial(
-        optuna.create_trial(
-            state=TrialState.WAITING,
-            params=trial.params,
-            distributions=trial.distributions,
-            system_attrs={FIXED: fixed, RETRIES: history},
-        )
-    )
+    return {new.number: old.number for new, old in pairs if old and is_same(new, old)}
 
 
 def design_of(trial: FrozenTrial) -> dict[str, Any]:
@@ -362,7 +328,7 @@ def design_of(trial: FrozenTrial) -> dict[str, Any]:
     return {**trial.system_attrs.get(FIXED, {}), **trial.params}
 
 
-def _is_same(trial: FrozenTrial, old: FrozenTrial) -> bool:
+def is_same(trial: FrozenTrial, old: FrozenTrial) -> bool:
     """Whether a trial can repeat, or correct, an old one: it has all that the old one came to."""
     design = design_of(trial)
     return old.number < trial.number and all(
@@ -370,6 +336,7 @@ def _is_same(trial: FrozenTrial, old: FrozenTrial) -> bool:
     )
 
 
-def _retries(trial: FrozenTrial) -> Sequence[int]:
+def retries_of(trial: FrozenTrial) -> Sequence[int]:
+    """The numbers of the lost trials that a trial says it repeats."""
     retries: Sequence[int] = trial.system_attrs.get(RETRIES, ())
     return retries

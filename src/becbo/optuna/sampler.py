@@ -26,8 +26,9 @@ from becbo.optuna.designs import Design, enqueued, read_designs
 from becbo.optuna.guard import end_without_proposal, guarded
 from becbo.optuna.history import Rules, read_history
 from becbo.optuna.internals import set_system_attr, store_constraints, whole_study
-from becbo.optuna.outcomes import Pruned, requeue_lost
+from becbo.optuna.outcomes import Pruned
 from becbo.optuna.proposal import Plan, propose, random_instead_of_repeat
+from becbo.optuna.repeats import requeue_lost
 from becbo.optuna.spaces import Distributions, StudySpace, all_distributions, parameter_of
 from becbo.optuna.study_data import StudyData
 from becbo.outputs import Output, Outputs

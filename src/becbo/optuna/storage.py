@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-import json
-import os
 import random
 import re
 import sqlite3
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import sqlalchemy
-from optuna.exceptions import ExperimentalWarning, StorageInternalError
-from optuna.storages import BaseStorage, JournalStorage, RDBStorage, get_storage
-from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
+from optuna.exceptions import ExperimentalWarning
+from optuna.storages import BaseStorage, RDBStorage, get_storage
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, IntegrityError
 
 from becbo.errors import InvalidInput
-from becbo.optuna.outcomes import requeue_lost
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+from becbo.optuna.breakage import BREAKAGE, last_words
+from becbo.optuna.databases import SharedDatabase, SharedServer, SharedSQLite
+from becbo.optuna.journal import JournalFile, SharedJournal
+from becbo.optuna.locks import IsHeld, bound_waits, file_lock, row_lock
+from becbo.optuna.repeats import requeue_lost
 
 # How often a worker reports that it is alive, in seconds, and after how many reports that did not
 # come its trial is taken for lost.
@@ -45,14 +41,20 @@ SERVERS = {
     "mysql": ("mysql+pymysql", "mysql"),
 }
 
-# What a storage raises when its file or server does not answer any more.
-BREAKAGE = (StorageInternalError, SQLAlchemyError)
-
 # What the value of an option in a URL is called if it is a secret.
 _SECRET = re.compile("password|passwd|pwd|secret|token", re.IGNORECASE)
 
-# A write waits so long, in seconds, for the writes of other processes.
-_PATIENCE = 60
+# A statement waits so long, in seconds, for those of other processes, and a turn for other turns.
+_LONGEST_WAIT = 60
+_LONGEST_QUEUE = 600
+# Of a connection to PostgreSQL: it ends, within a minute, with a server that vanished.
+_POSTGRES = {
+    "connect_timeout": 10,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+}
 # How often to try when other processes create the tables of a new database at the same moment.
 _ATTEMPTS = 10
 
@@ -69,7 +71,6 @@ def open_storage(where: str | Path, *, heartbeat: int | None = HEARTBEAT) -> Bas
             - a file `study.db` (or .sqlite, .sqlite3, or `sqlite:///study.db`): SQLite, for any
               number of processes on one machine. It is created if it does not exist.
             - a file `study.journal` (or .log): Optuna's journal, for a folder that machines share.
-              It has no heartbeat, so a trial whose worker died keeps running.
             - a URL `postgresql://user:password@host/name` or `mysql://...`: any number of machines.
         heartbeat: seconds between two reports of `study.optimize` that a trial is alive. A trial
             that has missed three reports is taken for lost: it teaches nothing about its design,
@@ -90,71 +91,62 @@ def open_storage(where: str | Path, *, heartbeat: int | None = HEARTBEAT) -> Bas
     _check_heartbeat(heartbeat)
     place = _locate(where)
     if isinstance(place, URL):
-        return _open_database(RDBStorage, place, {"pool_pre_ping": True}, heartbeat)
+        options = {"pool_pre_ping": True, "connect_args": _connect_args(place)}
+        return _open_database(SharedServer, place, options, heartbeat)
     if not place.parent.is_dir():
         raise InvalidInput(f"there is no folder {place.parent} for {place.name}; make it first")
     if place.suffix in JOURNAL:
-        return _open_journal(place)
+        return _open_journal(place, heartbeat)
     _check_sqlite(place)
     url = URL.create("sqlite", database=str(place))
-    options = {"connect_args": {"timeout": _PATIENCE}}
-    return _open_database(_SharedSQLite, url, options, heartbeat)
+    options = {"connect_args": {"timeout": _grace(heartbeat)}}
+    return _open_database(SharedSQLite, url, options, heartbeat)
 
 
-def study_lock(where: str | Path) -> Callable[[], AbstractContextManager[None]]:
+def study_lock(
+    where: str | Path, heartbeat: int = HEARTBEAT
+) -> Callable[[], AbstractContextManager[IsHeld]]:
     """A lock shared by all processes that use a storage.
 
     Whoever holds it can look at a study and act on what was seen before anybody else does.
 
     Args:
         where: the place of the storage, as for `open_storage`, which has opened it once.
+        heartbeat: as for `open_storage`: after three of them others go on without a holder.
 
     Returns:
-        A function that gives a new context manager, which holds the lock.
+        A function that gives a new context manager, which holds the lock and gives a function that
+        tells whether it still does.
 
     Raises:
         InvalidInput: the place cannot be a storage, or cannot be written.
     """
     place = _locate(where)
+    lease = _grace(heartbeat)
     if isinstance(place, Path):
-        return lambda: _file_lock(place)
-    engine = sqlalchemy.create_engine(place, poolclass=sqlalchemy.NullPool)
-    return lambda: _row_lock(engine)
-
-
-class _SharedSQLite(RDBStorage):
-    """SQLite whose transactions take the write lock when they begin.
-
-    Optuna reads that a trial is waiting and then writes that it runs. By default SQLite locks with
-    the write, so that several processes read the same and all run the trial.
-    """
-
-    def __init__(self, url: str, engine_kwargs: dict[str, Any], **heartbeat: Any) -> None:
-        # Only now, because creating the tables opens one transaction within another.
-        super().__init__(url, engine_kwargs, **heartbeat)
-        _lock_early(self.engine)
-
-    def __setstate__(self, state: dict[Any, Any]) -> None:
-        super().__setstate__(state)
-        _lock_early(self.engine)
-
-
-def _lock_early(engine: sqlalchemy.Engine) -> None:
-    @sqlalchemy.event.listens_for(engine, "connect")
-    def leave_transactions_to_us(connection: Any, record: object) -> None:
-        connection.isolation_level = None
-
-    @sqlalchemy.event.listens_for(engine, "begin")
-    def begin(connection: sqlalchemy.Connection) -> None:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-    engine.dispose()  # the connections that were made without this
+        return lambda: file_lock(place, lease)
+    engine = sqlalchemy.create_engine(
+        place, poolclass=sqlalchemy.NullPool, connect_args=_connect_args(place)
+    )
+    bound_waits(engine, idle=lease, statement=_LONGEST_QUEUE)
+    return lambda: row_lock(engine)
 
 
 def _check_heartbeat(heartbeat: object) -> None:
     is_whole = isinstance(heartbeat, int) and not isinstance(heartbeat, bool)
     if heartbeat is not None and not (is_whole and heartbeat >= 1):  # type: ignore[operator]
         raise InvalidInput(f"heartbeat {heartbeat!r} must be whole seconds, at least 1, or None")
+
+
+def _grace(heartbeat: int | None) -> int:
+    """Seconds after which nobody waits any more for a process that gives no sign of life."""
+    return _LONGEST_WAIT if heartbeat is None else MISSED * heartbeat
+
+
+def _connect_args(url: URL) -> dict[str, Any]:
+    if url.get_driver_name() not in ("psycopg", "psycopg2"):
+        return {}
+    return {name: value for name, value in _POSTGRES.items() if name not in url.query}
 
 
 def _locate(where: str | Path) -> URL | Path:
@@ -221,7 +213,7 @@ def _shown(url: URL) -> str:
 
 
 def _open_database(
-    kind: type[RDBStorage], url: URL, options: dict[str, Any], heartbeat: int | None
+    kind: type[SharedDatabase], url: URL, options: dict[str, Any], heartbeat: int | None
 ) -> BaseStorage:
     for attempt in range(1, _ATTEMPTS + 1):
         try:
@@ -239,7 +231,7 @@ def _open_database(
 
 
 def _database(
-    kind: type[RDBStorage], url: URL, options: dict[str, Any], heartbeat: int | None
+    kind: type[SharedDatabase], url: URL, options: dict[str, Any], heartbeat: int | None
 ) -> RDBStorage:
     # Optuna fills in a template, and so would take a brace in a path for its own.
     text = url.render_as_string(hide_password=False).replace("{", "{{").replace("}", "}}")
@@ -249,7 +241,7 @@ def _database(
             text,
             engine_kwargs=options,
             heartbeat_interval=heartbeat,
-            grace_period=None if heartbeat is None else MISSED * heartbeat,
+            grace_period=_grace(heartbeat),
             heartbeat_stale_trial_callback=requeue_lost,
         )
 
@@ -257,12 +249,6 @@ def _database(
 def _is_made_by_others(error: BaseException) -> bool:
     """Whether another process has just created the same table, type or row."""
     return isinstance(error, IntegrityError) or "already exists" in last_words(error)
-
-
-def last_words(error: BaseException) -> str:
-    """What the database said, in one line, without the statement and a link to a manual."""
-    cause = error.__cause__ if isinstance(error, StorageInternalError) else error
-    return " ".join(str(getattr(cause, "orig", None) or cause).split())
 
 
 def _missing_driver(url: URL) -> str:
@@ -273,22 +259,13 @@ def _missing_driver(url: URL) -> str:
     )
 
 
-def _open_journal(path: Path) -> BaseStorage:
+def _open_journal(path: Path, heartbeat: int | None) -> BaseStorage:
     try:
-        _check_journal(path)
-        return JournalStorage(JournalFileBackend(str(path), JournalFileOpenLock(str(path))))
-    except OSError as error:
-        raise InvalidInput(f"cannot open {path}: {error.strerror or error}") from error
+        return SharedJournal(JournalFile(path.resolve()), heartbeat, _grace(heartbeat))
+    except BREAKAGE as error:
+        raise InvalidInput(f"cannot open {path}: {last_words(error)}") from error
     except (ValueError, KeyError, TypeError) as error:
         raise InvalidInput(f"{path} is not a journal of Optuna, or it is damaged") from error
-
-
-def _check_journal(path: Path) -> None:
-    """Look at the first line: Optuna would append to any file."""
-    if path.exists():
-        with path.open("rb") as file:
-            if first := file.readline():
-                json.loads(first)["op_code"]
 
 
 def _check_sqlite(path: Path) -> None:
@@ -306,39 +283,3 @@ def _check_sqlite(path: Path) -> None:
             f"{path} is a database of another program, with {', '.join(sorted(tables))}; "
             "choose another file"
         )
-
-
-@contextmanager
-def _file_lock(path: Path) -> Iterator[None]:
-    """A lock that the system takes back from a process that dies, where it can (not on Windows)."""
-    beside = path.with_name(f".{path.name}.lock")  # not the database: SQLite's locks would go
-    if fcntl is None:
-        lock = JournalFileOpenLock(str(beside))
-        lock.acquire()
-        try:
-            yield
-        finally:
-            # Whoever is held up inside for half a minute is taken for dead and has lost the lock.
-            with suppress(RuntimeError):
-                lock.release()
-    else:
-        with _lock_file(beside) as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            yield
-
-
-def _lock_file(path: Path) -> BinaryIO:
-    try:
-        # Reading is enough for a lock, where the file belongs to somebody else.
-        return path.open("ab") if os.access(path, os.W_OK) or not path.exists() else path.open("rb")
-    except OSError as error:
-        raise InvalidInput(f"cannot write {path}: {error.strerror}") from error
-
-
-@contextmanager
-def _row_lock(engine: sqlalchemy.Engine) -> Iterator[None]:
-    with engine.begin() as connection:
-        # A row that Optuna writes once, when it creates the tables. The lock ends with the
-        # transaction, and so also with a worker that dies.
-        connection.execute(sqlalchemy.text("SELECT * FROM version_info FOR UPDATE"))
-        yield

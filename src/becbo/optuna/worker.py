@@ -2,45 +2,34 @@
 
 from __future__ import annotations
 
-import math
+import os
+import socket
 import time
-import traceback
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import optuna
-from optuna.exceptions import ExperimentalWarning, OptunaError
+from optuna.exceptions import ExperimentalWarning, UpdateFinishedTrialError
 from optuna.storages import BaseStorage, fail_stale_trials
 from optuna.trial import FrozenTrial, TrialState
 
-from becbo.checks import finite_numbers
-from becbo.errors import Infeasible, InvalidInput
 from becbo.front import front_rows
-from becbo.optuna.internals import has_heartbeat, record_heartbeat
-from becbo.optuna.outcomes import (
-    OUTCOME,
-    Pruned,
-    lost_among,
-    mark_failed,
-    mark_lost,
-    result_of,
-)
-from becbo.optuna.returned import measured_in, tell_measured
+from becbo.optuna.breakage import BREAKAGE, Patience
+from becbo.optuna.evaluation import Ending, Evaluation
+from becbo.optuna.internals import claim, claimed_trial, stored_trial
+from becbo.optuna.liveness import alive
+from becbo.optuna.locks import IsHeld
+from becbo.optuna.outcomes import WORKER, Pruned, is_silent, lost_among, result_of
+from becbo.optuna.repeats import in_place_of, requeue_silent, second_results
 from becbo.optuna.study_data import StudyData
 from becbo.outputs import Outputs
 from becbo.trial import Outcome
 
-TrialFunction = Callable[[optuna.Trial], Any]
-
 # Seconds between two looks at a study in which only the trials of other workers are left.
 _POLL = 1.0
-
-
-class BrokenObjective(Exception):
-    """The objective is broken; the message is what to show to the user."""
 
 
 @dataclass(frozen=True)
@@ -76,28 +65,24 @@ class Worker:
     """Runs trials of a study until it has enough of them or somebody stops it.
 
     Args:
-        storage: where the study is stored.
+        storage: where the study is stored, with signs of life.
         study: the study, with its sampler.
-        objective: the function to optimise.
-        outputs: what it returns; the objectives are the values of the study, in their order.
-        catch: exceptions of the objective that mean that the design failed.
+        evaluation: how the objective is called.
         pruned: what a pruned trial counts as.
         budget: how many trials the study is to have, of all workers together.
         lock: that of the storage, see `study_lock`.
-        is_stopping: whether somebody asked to stop after the trial under way.
+        patience: how long to wait for a storage that is away.
         report: who shows what happens.
         ending: why the study should end early, asked before every trial; None: go on.
     """
 
     storage: BaseStorage
     study: optuna.Study
-    objective: TrialFunction
-    outputs: Outputs
-    catch: tuple[type[Exception], ...]
+    evaluation: Evaluation
     pruned: Pruned
     budget: int
-    lock: Callable[[], AbstractContextManager[None]]
-    is_stopping: Callable[[], bool]
+    lock: Callable[[], AbstractContextManager[IsHeld]]
+    patience: Patience
     report: Listener
     ending: Callable[[optuna.Study], str | None] = lambda study: None
 
@@ -106,141 +91,90 @@ class Worker:
 
         Raises:
             BrokenObjective: the objective raised an unexpected exception or returned no numbers.
+            StorageInternalError, SQLAlchemyError: the storage was away for too long.
         """
-        while not self.is_stopping():
-            if why := self.ending(self.study):
-                self.report.note(why)
-                return
-            # One worker at a time looks and starts a trial, so that together they never start
-            # more than are missing.
-            with ExitStack() as locked:
-                locked.enter_context(self.lock())
-                counts = _sweep_and_count(self.study, self.pruned, self.outputs)
-                if counts.finished >= self.budget:
+        while not self.evaluation.is_stopping():
+            try:
+                if why := self.ending(self.study):
+                    self.report.note(why)
                     return
-                if counts.finished + counts.running < self.budget:
-                    self._run_one(locked)
-                    continue
-            self.report.waiting(counts)
-            if not has_heartbeat(self.storage):  # nobody can tell whether they will ever end
-                return
-            time.sleep(_POLL)
+                left = self._take_turn()
+            except BREAKAGE as error:
+                self.patience.wait(error)
+                continue
+            self.patience.answered()
+            if left is not None:
+                if left.finished >= self.budget:
+                    return
+                self.report.waiting(left)
+                time.sleep(_POLL)
 
-    def _run_one(self, locked: ExitStack) -> None:
-        """Runs one trial; gives the lock back once the trial exists and is known to be alive."""
-        started: list[optuna.Trial] = []
+    def _take_turn(self) -> TrialCounts | None:
+        """Runs a trial if one is missing; else says what the others are at.
 
-        def evaluate(trial: optuna.Trial) -> list[float]:
-            started.append(trial)
-            record_heartbeat(self.storage, trial)
-            locked.close()
-            # Values that are not numbers end a trial as failed; `None` would be a value too few.
-            return self._evaluate(trial) or [math.nan] * len(self.outputs.objectives)
-
-        try:
-            self.study.optimize(evaluate, n_trials=1)
-        except Exception as error:
-            if isinstance(error, BrokenObjective) or not any(map(self._was_given_away, started)):
-                raise
-            self.report.note(
-                f"trial {started[0].number} gave no sign of life for too long and was given to "
-                "another worker; its result here does not count"
-            )
-        else:
-            ended = self.study.get_trials(deepcopy=False)[started[0].number]
-            counts = count_trials(self.study, self.pruned, self.outputs)
-            self.report.trial(self.study, ended, counts)
-
-    def _was_given_away(self, trial: optuna.Trial) -> bool:
-        """Whether another worker took this one for dead."""
-        with self.lock():  # under which it also writes that down
-            return trial.number in lost_among((), self.study.user_attrs)
-
-    def _evaluate(self, trial: optuna.Trial) -> list[float] | None:
-        """The values; None, and the trial marked, if there is not one for every objective.
-
-        The sampler puts the design of a lost trial back into the queue.
+        One worker at a time looks and starts a trial, so that together they never start more than
+        are missing. It also gets its proposal in its turn: a simultaneous one would have to compute
+        those of the others as well, to differ from them.
         """
+        with ExitStack() as turn:
+            is_held = turn.enter_context(self.lock())
+            counts = self._sweep_and_count()
+            if counts.finished + counts.running >= self.budget:
+                return counts
+            trial_id = claim(self.study, {WORKER: f"{socket.gethostname()}:{os.getpid()}"})
+            with alive(self.storage, trial_id), claimed_trial(self.study, trial_id) as trial:
+                if not is_held():  # others may have counted without this trial
+                    self._tell(trial, Ending(Outcome.LOST, reason="held up"))
+                    return None
+                trial.relative_params  # noqa: B018, the proposal
+                turn.close()
+                self._run(trial)
+        return None
+
+    def _sweep_and_count(self) -> TrialCounts:
+        """Counts the trials after marking those of dead workers as lost."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ExperimentalWarning)
+            fail_stale_trials(self.study)
+        requeue_silent(self.study)
+        return self._count()
+
+    def _count(self) -> TrialCounts:
+        return count_trials(self.study, self.pruned, self.evaluation.outputs)
+
+    def _run(self, trial: optuna.Trial) -> None:
+        """Evaluates a trial and keeps what came of it until it is stored."""
+        ending = self.evaluation.run(trial)
+        if ending is None:
+            self.report.note(f"{_given_away(trial)}; it had no result yet")
+            return
+        stored = self.patience.repeat(lambda: self._tell(trial, ending))
+        if is_silent(stored) and ending.outcome is not Outcome.LOST:
+            old = stored
+            stored = self.patience.repeat(lambda: self._tell_late(old, ending))
+            self.report.note(f"{_given_away(trial)}; its result is kept as trial {stored.number}")
+        if ending.error is not None:
+            raise ending.error
+        self.report.trial(self.study, stored, self._count())
+
+    def _tell(self, trial: optuna.Trial, ending: Ending) -> FrozenTrial:
+        """Ends a trial, unless it has ended, and returns it as it is stored."""
         try:
-            returned = self.objective(trial)
-        except OptunaError:  # pruned, or the storage is gone
-            raise
-        except Infeasible as error:
-            self._mark_failed(trial, error, error.measured)
-            return None
-        except self.catch as error:
-            self._mark_failed(trial, error)
-            return None
-        except KeyboardInterrupt:
-            mark_lost(trial, "stopped")
-            raise
-        except (Exception, SystemExit) as error:
-            mark_lost(trial, error)
-            if self.is_stopping():
-                return None
-            raise BrokenObjective(f"{trace(error)}\n{_advice(trial, error)}") from error
-        if returned is None:
-            self._mark_failed(trial, "returned None")
-            return None
-        try:
-            measured = measured_in(returned, self.outputs)
-        except InvalidInput as error:
-            mark_lost(trial, f"returned {returned!r}")
-            raise BrokenObjective(
-                f"the objective returned {returned!r} for {trial.params}: {error}. It must return "
-                f"{_wanted(self.outputs)}, or None if the experiment failed"
-            ) from error
-        if all(number is None for number in measured.values()):
-            text = "no finite number" if isinstance(returned, Mapping) else returned
-            self._mark_failed(trial, f"returned {text}")
-            return None
-        return tell_measured(trial, measured, self.outputs)
+            if not stored_trial(self.study, trial).state.is_finished():
+                ending.tell(self.study, trial, self.evaluation.outputs)
+        except (UpdateFinishedTrialError, ValueError):  # Optuna's, if it has just ended
+            if not stored_trial(self.study, trial).state.is_finished():
+                raise
+        return stored_trial(self.study, trial)
 
-    def _mark_failed(
-        self,
-        trial: optuna.Trial,
-        reason: str | BaseException,
-        measured: Mapping[str, Any] | None = None,
-    ) -> None:
-        """Marks a trial as failed, unless the objective or a signal knows better."""
-        if trial.user_attrs.get(OUTCOME) == Outcome.LOST.value:
-            pass  # the objective has said so
-        elif self.is_stopping():
-            # Ctrl-C also reaches the programs that the objective has started: what fails after it
-            # says nothing about the design.
-            mark_lost(trial, reason)
-        else:
-            mark_failed(trial, reason, finite_numbers(measured or {}))
+    def _tell_late(self, old: FrozenTrial, ending: Ending) -> FrozenTrial:
+        """Keeps the result of a trial that another worker took for lost."""
+        with self.lock():
+            return self._tell(in_place_of(self.study, old), ending)
 
 
-def trace(error: BaseException) -> str:
-    """The traceback from the objective on."""
-    inner = error.__traceback__ and error.__traceback__.tb_next
-    return "".join(traceback.format_exception(type(error), error, inner))
-
-
-def _wanted(outputs: Outputs) -> str:
-    names = ", ".join(outputs.names)
-    n_objectives = len(outputs.objectives)
-    number = "a number" if n_objectives == 1 else f"{n_objectives} numbers"
-    return number if outputs.is_single else f"{number}, or a dict of {names}"
-
-
-def _advice(trial: optuna.Trial, error: BaseException) -> str:
-    return (
-        f"The objective raised {type(error).__name__} for {trial.params}. Trial {trial.number} "
-        "counts as lost and its design is offered again.\nIf such designs just fail, name the "
-        "exception in --catch or raise becbo.Infeasible; otherwise mend the objective and start "
-        "the worker again."
-    )
-
-
-def _sweep_and_count(study: optuna.Study, pruned: Pruned, outputs: Outputs) -> TrialCounts:
-    """Counts the trials after marking those of dead workers as lost."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ExperimentalWarning)
-        fail_stale_trials(study)
-    return count_trials(study, pruned, outputs)
+def _given_away(trial: optuna.Trial) -> str:
+    return f"trial {trial.number} gave no sign of life for too long and was taken for lost"
 
 
 def front_trials(study: optuna.Study, outputs: Outputs) -> list[FrozenTrial]:
@@ -272,7 +206,8 @@ def count_trials(study: optuna.Study, pruned: Pruned, outputs: Outputs) -> Trial
     """
     data = StudyData.of(study, outputs)
     lost = lost_among(data.trials, data.user_attrs)
-    kept = [trial for trial in data.trials if trial.number not in lost]
+    ignored = lost | second_results(data.trials, lost)
+    kept = [trial for trial in data.trials if trial.number not in ignored]
     finished = [trial for trial in kept if trial.state.is_finished()]
     outcomes = [result_of(trial, pruned=pruned, outputs=data.outputs).outcome for trial in finished]
     return TrialCounts(
