@@ -111,9 +111,9 @@ STAYS_AFTER_ITS_SWEEP = """
 import time
 import becbo.optuna.worker as worker
 count = worker.count_trials
-def stay(study, pruned):
+def stay(study, *rest):
     if any(trial.state.name == "WAITING" for trial in study.trials): time.sleep(600)
-    return count(study, pruned)
+    return count(study, *rest)
 worker.count_trials = stay
 """
 
@@ -251,8 +251,8 @@ def test_a_turn_that_was_over_starts_no_trial(workers: Workers) -> None:
     """Suspended between the count and the claim: others have the trial that was missing."""
     before = (
         "import os, signal; import becbo.optuna.worker as w; count = w.count_trials\n"
-        "def stop(study, pruned):\n"
-        "    counts = count(study, pruned)\n"
+        "def stop(study, *rest):\n"
+        "    counts = count(study, *rest)\n"
         "    w.count_trials = count\n"
         "    open('counted', 'w').close(); os.kill(os.getpid(), signal.SIGSTOP)\n"
         "    return counts\n"
