@@ -19,6 +19,7 @@ import explain
 import gaps
 import goals
 import numpy as np
+import outlook
 import released
 import robustness
 import scale
@@ -195,6 +196,22 @@ Optuna's own samplers discard failed trials, so TPE and GP propose the same fail
 the GP sampler draws at random as long as fewer than ten designs have worked. Told as pruned,
 failures count among the worst for TPE.
 
+## Outlook and stopping
+
+`python benchmarks/outlook.py --suite tuning` and `--suite paper`: recorded runs of `edge` are
+replayed, and what `Optimizer.outlook` promised after every fifth experiment is divided by what
+came.
+Gains are in units of the distance between a typical working design and the optimum. The constants
+were chosen on the suite `tuning`.
+
+**tuning**:
+
+{outlook_tuning}
+
+**paper**:
+
+{outlook_paper}
+
 ## Speed: seconds per proposal on one core
 
 `python benchmarks/speed.py --out benchmarks/results/speed.json`, {versions}. The yardstick
@@ -293,6 +310,8 @@ def write_results() -> None:
         speed=speed.table(cells["cells"]),
         several=speed.several_table(cells["several"]),
         scale=scale.section(json.loads(scale.RESULTS.read_text())),
+        outlook_tuning=outlook.section("tuning"),
+        outlook_paper=outlook.section("paper"),
         versions=cells["versions"],
         **footprint,
     )

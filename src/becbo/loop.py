@@ -181,7 +181,7 @@ class StopWhen:
     def __call__(self, optimizer: Optimizer, trial: Trial) -> None:
         """Looks ahead after every fifth experiment."""
         n_done = sum(t.outcome.is_answer for t in optimizer.trials)
-        if n_done < self.rule.at_least or n_done % _EVERY:
+        if n_done < self.rule.n_least or n_done % _EVERY:
             return
         seen = optimizer.outlook
         if seen.advice(self.rule) is not Advice.GO_ON:

@@ -25,7 +25,8 @@ from becbo.models.base import Models
 from becbo.pareto import hypervolume, nondominated
 
 HORIZONS = (1, 5, 10, 20)  # experiments that an outlook is usually asked about
-INTERVAL = (0.1, 0.9)  # quantiles between which the best will lie in four of five cases
+# Quantiles between which the best lay in four of five cases; gains have a long tail.
+INTERVAL = (0.1, 0.98)
 
 _RECENT = 20  # experiments whose improvements are counted
 _STEPS = 5  # last improvements whose size is averaged
@@ -33,10 +34,11 @@ _TRUST = 0.8  # weight of the improvements that came, beside those that the mode
 _SURE = 1e-3  # the models are never surer than this
 _SHRINK = 0.3  # a typical gain beside sqrt(k * step * EI)
 _FAR = 4.0  # factors of e between the models' EI and the steps that came, at most
-_LOG_STD = 1.8  # of a gain, in factors of e
-_MOST = 0.2  # of the spread: the largest gain of a few experiments
+_LOG_STD = 0.7  # of a gain, in factors of e
+_MOST = 0.4  # of the spread: the largest gain of a few experiments
 _FIRST = 10  # acceptable experiments that tell the spread
-_SMALL = 0.01  # of the spread: a gain that is not worth further experiments
+_SMALL = 0.001  # of the spread: a gain that is not worth further experiments
+_ENOUGH, _ENOUGH_WITH_MARGIN = 110, 30  # experiments before the advice to stop
 _N_DRAWS = 64  # of several objectives
 
 
@@ -91,10 +93,11 @@ class Stop:
 
     Args:
         margin: the gain that is worth experiments, in the units of the objective, or of the
-            hypervolume of several. None: 1 % of what was gained over the first acceptable designs.
+            hypervolume of several. None: 0.1 % of what was gained over the first acceptable
+            designs.
         within: how many experiments may be spent on it.
         chance: stop when the chance of that gain is smaller.
-        at_least: how many experiments there have to be.
+        at_least: how many experiments there have to be. None: 30 with a margin, 110 without.
 
     Raises:
         InvalidInput: if an argument cannot be used.
@@ -104,18 +107,26 @@ class Stop:
     """
 
     margin: float | None = None
-    within: int = 20
-    chance: float = 0.1
-    at_least: int = 100
+    within: int = 10
+    chance: float = 0.15
+    at_least: int | None = None
 
     def __post_init__(self) -> None:
         remedy = "give a number of at least 0, in the units of the objective"
         if self.margin is not None and finite_value(self.margin, "margin", remedy) < 0:
             raise InvalidInput(f"margin {self.margin!r}: {remedy}")
         whole_number("within", self.within)
-        whole_number("at_least", self.at_least)
+        if self.at_least is not None:
+            whole_number("at_least", self.at_least)
         if not 0 < finite_value(self.chance, "chance", "give a number between 0 and 1") < 1:
             raise InvalidInput(f"chance {self.chance!r} must lie between 0 and 1")
+
+    @property
+    def n_least(self) -> int:
+        """How many experiments there have to be before the advice to stop."""
+        if self.at_least is not None:
+            return self.at_least
+        return _ENOUGH if self.margin is None else _ENOUGH_WITH_MARGIN
 
     @classmethod
     def of(cls, spec: Any) -> Stop:
@@ -250,7 +261,7 @@ class Outlook:
         Returns:
             The advice.
         """
-        if self.n_done < rule.at_least:
+        if self.n_done < rule.n_least:
             return Advice.GO_ON
         if self.chance(rule.within, self.margin(rule)) >= rule.chance:
             return Advice.GO_ON
@@ -277,8 +288,8 @@ class Outlook:
             return f"Stop: {hope} of {better}."
         if advice is Advice.CONFIRM:
             return f"Repeat the best design: {hope} of {better}, and it was measured only once."
-        if self.n_done < rule.at_least:
-            return f"Go on: {_experiments(self.n_done)} of at least {rule.at_least} before a stop."
+        if self.n_done < rule.n_least:
+            return f"Go on: {_experiments(self.n_done)} of at least {rule.n_least} before a stop."
         return f"Go on: {hope} of {better}."
 
     def to_dict(self, rule: Stop = _USUAL) -> dict[str, Any]:

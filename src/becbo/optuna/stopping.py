@@ -84,7 +84,7 @@ class StopCallback:
             The sentence, or None to go on.
         """
         n_done = sum(t.state.is_finished() for t in study.get_trials(deepcopy=False))
-        if n_done < self._rule.at_least or n_done % _EVERY:
+        if n_done < self._rule.n_least or n_done % _EVERY:
             return None
         seen = study_outlook(study, self._outputs, **self._settings)
         return None if seen.advice(self._rule) is Advice.GO_ON else seen.sentence(self._rule)
