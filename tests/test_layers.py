@@ -438,6 +438,13 @@ TABLE: dict[str, set[str]] = {
         "becbo.optuna.internals",
         "becbo.optuna.storage",
     },
+    "becbo.web.description_form": {
+        "becbo.errors",
+        "becbo.outputs",
+        "becbo.space",
+        "becbo.campaign",
+        "becbo.tables",
+    },
     "becbo.web.forms": {
         "becbo.errors",
         "becbo.outputs",

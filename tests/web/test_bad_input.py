@@ -12,7 +12,10 @@ from becbo.web import forms
 
 _OK = {"outcome": "ok"}
 
-NEW = {"name": "new", "objective": "y", "direction": "minimize"}
+Y = {"output-0-name": "y", "output-0-kind": "minimize"}
+NEW = {"name": "new", **Y}
+PH = {"output-1-name": "ph", "output-1-kind": "target"}
+GEL = {"output-1-name": "gel", "output-1-kind": "limit"}
 A = {"parameter-0-name": "a", "parameter-0-kind": "number"}
 RANGE = {**A, "parameter-0-low": "0", "parameter-0-high": "1"}
 
@@ -30,12 +33,27 @@ def upload(name: str, content: bytes | str) -> dict[str, Any]:
 
 FORMS: list[tuple[str, dict[str, str], dict[str, Any], str]] = [
     # A new campaign.
-    ("/new", {}, {}, "parameters"),
+    ("/new", {}, {}, "nothing is to be optimised"),
+    ("/new", NEW, {}, "parameters"),
     ("/new", {**NEW, **RANGE, "name": " "}, {}, "name"),
     ("/new", {**NEW, **RANGE, "name": "x" * 101}, {}, "longer than 100 characters"),
     ("/new", {**NEW, **RANGE, "name": "coating"}, {}, "already has &#39;coating"),
-    ("/new", {**NEW, **RANGE, "direction": "up"}, {}, "must be &#39;minimize&#39; or"),
-    ("/new", {**NEW, **RANGE, "objective": "a"}, {}, "is a parameter and an output"),
+    ("/new", {**NEW, **RANGE, "output-0-kind": "up"}, {}, "&#39;up&#39; must be one of"),
+    ("/new", {**NEW, **RANGE, "output-0-name": "a"}, {}, "is a parameter and an output"),
+    ("/new", {**NEW, **RANGE, "output-0-name": "number"}, {}, "is a column of every table"),
+    ("/new", {**NEW, **RANGE, "output-0-kind": "recorded"}, {}, "nothing is to be optimised"),
+    ("/new", {**NEW, **RANGE, "output-0-kind": "target"}, {}, "needs the value to hit"),
+    ("/new", {**NEW, **RANGE, **PH, "output-1-target": "acid"}, {}, "ph, target = &#39;acid&#39;"),
+    ("/new", {**NEW, **RANGE, **GEL}, {}, "needs a lowest or a highest acceptable value"),
+    ("/new", {**NEW, **RANGE, **GEL, "output-1-upper": "1,500"}, {}, "write 1500 or 1.500"),
+    (
+        "/new",
+        {**NEW, **RANGE, **GEL, "output-1-lower": "3", "output-1-upper": "2"},
+        {},
+        "must be below upper",
+    ),
+    ("/new", {**NEW, **RANGE, **GEL, "output-1-name": "y"}, {}, "two outputs called"),
+    ("/new", {**NEW, **RANGE, **GEL, "output-1-name": "", "output-1-upper": "2"}, {}, "name"),
     ("/new", {**NEW, **A}, {}, "needs a lowest and a highest value"),
     ("/new", {**NEW, **RANGE, "parameter-0-low": "1,500"}, {}, "write 1500 or 1.500"),
     ("/new", {**NEW, **RANGE, "parameter-0-low": "ten"}, {}, "is not a number"),
@@ -68,6 +86,14 @@ FORMS: list[tuple[str, dict[str, str], dict[str, Any], str]] = [
     ("/new/file", {}, upload("lab.toml", "name = "), "cannot be read"),
     ("/new/file", {}, upload("lab.yaml", "name: °".encode("cp1252")), "save it as UTF-8"),
     ("/new/file", {}, upload("lab.json", b"\xff\xfe"), "cannot be read"),
+    # Another description.
+    ("/c/coating/change", {}, {}, "nothing is to be optimised"),
+    ("/c/coating/change", {**Y, **RANGE}, {}, "Nothing was changed"),
+    ("/c/coating/change/file", {"yaml": "name: other"}, {}, "Nothing was changed"),
+    ("/c/coating/change/file", {}, upload("a.exe", "MZ"), "must be a .yaml"),
+    # Entries to take back.
+    ("/c/coating/undo", {}, {}, "contain the entry"),
+    ("/c/coating/undo", {"entry": "-1"}, {}, "contain the entry"),
     # Suggestions.
     ("/c/coating/suggest", {"q": "0"}, {}, "whole number from 1 to 50"),
     ("/c/coating/suggest", {"q": "51"}, {}, "whole number from 1 to 50"),

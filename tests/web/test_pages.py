@@ -39,9 +39,9 @@ def test_an_empty_list_says_how_to_begin(tmp_path: Path, open_site: Opens, where
 def test_a_campaign_from_the_form(site: Site, where: Path) -> None:
     fields = {
         "name": "spring 2: wire/coil",
-        "objective": "mass",
-        "unit": "g",
-        "direction": "minimize",
+        "output-0-name": "mass",
+        "output-0-unit": "g",
+        "output-0-kind": "minimize",
         "budget": "30",
         "n_initial": "5",
         "risk": "0.2",
@@ -112,7 +112,7 @@ def test_suggestions_come_in_the_background(site: Site, campaign: Campaign) -> N
     assert len([run for run in campaign.runs if run.outcome is Outcome.PENDING]) == 3
     assert "Record run 5" in text and "Record run 6" in text
     learned = site.get(f"{PAGE}/insight").json()
-    assert learned["why"].keys() == {"4", "5", "6"}
+    assert learned["why"].keys() == {"4", "5", "6", "best"}
     assert 'aria-labelledby="maps"' in learned["html"]
 
 
@@ -271,10 +271,10 @@ def test_the_state_changes_with_every_entry(site: Site, campaign: Campaign) -> N
 
 
 def test_a_long_table_is_cut(site: Site, campaign: Campaign) -> None:
-    rows = [["temperature", "gas", "hardness"], *([t, "argon", t] for t in range(201, 301))]
+    rows = [["temperature", "gas", "hardness"], *([t, "argon", t] for t in range(151, 351))]
     import_cells(campaign, rows)
-    assert "Show all 105" in text_of(site, PAGE)
-    assert "Show all" not in text_of(site, f"{PAGE}?all=true")
+    assert "Load all 205" in text_of(site, PAGE)
+    assert "Load all" not in text_of(site, f"{PAGE}?all=true")
 
 
 def test_what_the_api_can_do(site: Site) -> None:

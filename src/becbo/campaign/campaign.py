@@ -5,6 +5,7 @@ Everything is kept in the study, so that Python, the web page and optuna-dashboa
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
@@ -66,11 +67,11 @@ class Campaign:
         >>> run = campaign.record(campaign.suggest()[0].number, failed="it peeled off")
     """
 
-    def __init__(self, where: str | Path, study: optuna.Study, by: str = "") -> None:
+    def __init__(self, where: str | Path, study: optuna.Study) -> None:
         """Use `create` or `open`."""
         self.where = where
         self._study = study
-        self._by = clean_text(by)
+        self._by = ""
         self._lock = study_lock(where)
 
     @classmethod
@@ -116,12 +117,19 @@ class Campaign:
         Returns:
             The campaign, whose entries have that name from now on.
         """
-        return Campaign(self.where, self._study, by)
+        signed = copy.copy(self)
+        signed._by = clean_text(by)
+        return signed
 
     @property
     def name(self) -> str:
         """The name of the campaign."""
         return self._study.study_name
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether somebody deleted it."""
+        return store.is_deleted(self._study)
 
     def delete(self) -> None:
         """Removes the campaign from every list. Nothing is lost: see `restore`."""

@@ -84,6 +84,11 @@ def _names(storage: BaseStorage, are_deleted: bool) -> list[str]:
     )
 
 
+def is_deleted(study: optuna.Study) -> bool:
+    """Whether somebody deleted the campaign."""
+    return bool(study.user_attrs.get(DELETED))
+
+
 def set_deleted(study: optuna.Study, when: str) -> None:
     """Hides a campaign from every list, or shows it again if `when` is empty."""
     study.set_user_attr(DELETED, when)
@@ -111,7 +116,7 @@ def create_study(description: Description, where: str | Path, storage: BaseStora
             load_if_exists=True,
         )
         if not _is_unused(study, description):
-            state = " among its deleted campaigns" if study.user_attrs.get(DELETED) else ""
+            state = " among its deleted campaigns" if is_deleted(study) else ""
             raise InvalidInput(
                 f"{without_password(where)} already has {description.name!r}{state}; choose "
                 "another name"

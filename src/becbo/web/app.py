@@ -12,6 +12,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from fastapi.security import HTTPBearer
 from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import Response
 from starlette.routing import Match
 from starlette.types import ASGIApp
@@ -25,7 +26,7 @@ from becbo.web.context import ServerContext
 from becbo.web.jobs import Busy, Jobs, WorkFailed
 from becbo.web.registry import CampaignRegistry
 from becbo.web.render import Assets, PageRenderer, problem_json, wants_json
-from becbo.web.routes import api, campaigns, home, runs
+from becbo.web.routes import api, campaigns, descriptions, home, runs
 from becbo.web.schemas import RunResponse
 from becbo.web.security import Access, SecurityMiddleware
 
@@ -69,15 +70,17 @@ def make_app(
         redoc_url=None,
         lifespan=lifespan,
     )
+    app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=5)
     app.state.context, app.state.renderer = context, renderer
-    for pages in (home, campaigns, runs):
+    for pages in (home, campaigns, descriptions, runs):
         app.include_router(pages.router)
     tokens = [] if access.is_open else [Depends(HTTPBearer(auto_error=False))]
     app.include_router(api.router, dependencies=tokens)
 
     @app.get("/static/{name}", include_in_schema=False)
-    async def asset(name: str) -> Response:
-        if (response := assets.response(name)) is None:
+    async def asset(request: Request, name: str) -> Response:
+        takes_gzip = "gzip" in request.headers.get("accept-encoding", "")
+        if (response := assets.response(name, takes_gzip)) is None:
             raise HTTPException(404, "There is no such file.")
         return response
 

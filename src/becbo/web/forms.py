@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,11 +18,11 @@ from becbo.tables.files import READERS, Cell
 from becbo.tables.parsing import parameter_value, parse_number
 from becbo.trial import Outcome
 
+MAX_REASONS = 6  # that are offered
 MAX_TEXT = 500  # characters of a reason or a note
 MAX_UNPACKED = 50_000_000  # bytes of an xlsx file, after decompression
 
 Fields = Mapping[str, str]
-_ROW = re.compile(r"parameter-(\d{1,4})-name")
 
 
 @dataclass(frozen=True)
@@ -37,59 +36,6 @@ class Upload:
     def suffix(self) -> str:
         """The ending of the name, as in `.csv`."""
         return PurePath(self.name).suffix.lower()
-
-
-def description_of(fields: Fields) -> dict[str, Any]:
-    """The form of a new campaign, as an argument of `describe`."""
-    described: dict[str, Any] = {
-        "name": _text(fields, "name"),
-        "objective": {
-            "name": _text(fields, "objective") or "value",
-            "unit": _text(fields, "unit"),
-            "direction": _text(fields, "direction") or "minimize",
-        },
-        "parameters": _parameters(fields),
-        "constraints": _lines(fields.get("constraints", "")),
-        "note": _text(fields, "note"),
-        "noisy": "noisy" in fields,
-    }
-    for key in ("budget", "n_initial", "risk"):
-        if text := _text(fields, key):
-            described[key] = _number(text, key)
-    return described
-
-
-def row_numbers(fields: Fields) -> list[int]:
-    """The numbers of the parameter rows in a form."""
-    return sorted(int(found[1]) for key in fields if (found := _ROW.fullmatch(key)))
-
-
-def _parameters(fields: Fields) -> dict[str, Any]:
-    parameters: dict[str, Any] = {}
-    for i in row_numbers(fields):
-        row = {key: _text(fields, f"parameter-{i}-{key}") for key in ROW_KEYS}
-        if not any(row[key] for key in ("name", "low", "high", "choices")):
-            continue
-        if row["name"] in parameters:
-            raise InvalidInput(f"there are two parameters called {row['name']!r}")
-        parameters[row["name"]] = _parameter(row)
-    return parameters
-
-
-ROW_KEYS = ("name", "kind", "low", "high", "step", "unit", "choices")
-
-
-def _parameter(row: Fields) -> dict[str, Any]:
-    kind, unit = row["kind"], {"unit": row["unit"]} if row["unit"] else {}
-    if kind == "choices":
-        choices = [choice for choice in map(str.strip, row["choices"].split(",")) if choice]
-        return {"choices": choices, **unit}
-    if not row["low"] or not row["high"]:
-        raise InvalidInput(f"parameter {row['name']!r} needs a lowest and a highest value")
-    ends = {end: _number(row[end], f"{row['name']}, {end}est") for end in ("low", "high")}
-    flags = {"log": {"log": True}, "integer": {"integer": True}}.get(kind, {})
-    step = {"step": _number(row["step"], f"{row['name']}, in steps of")} if row["step"] else {}
-    return {**ends, **step, **flags, **unit}
 
 
 def parsed_description(upload: Upload | None, pasted: str) -> Any:
@@ -139,7 +85,7 @@ def _check_unpacked(content: bytes) -> None:
 
 def result_of(fields: Fields, outputs: Outputs) -> dict[str, Any]:
     """The result in a form, as arguments of `Campaign.record`."""
-    outcome, why = _text(fields, "outcome"), _limited(fields, "reason")
+    outcome, why = _text(fields, "outcome"), _reason(fields)
     if outcome == Outcome.OK.value:
         if not (values := _values(fields, outputs)):
             what = " and ".join(outputs.names)
@@ -165,6 +111,12 @@ def _values(fields: Fields, outputs: Outputs) -> dict[str, float]:
     }
 
 
+def _reason(fields: Fields) -> str:
+    """The reasons that were ticked and the one that was typed."""
+    ticked = [_limited(fields, f"reason-{i}") for i in range(MAX_REASONS)]
+    return ", ".join(filter(None, [*ticked, _limited(fields, "reason")]))
+
+
 def note_of(fields: Fields) -> str:
     """The note of a form, which may be empty."""
     return _limited(fields, "note")
@@ -172,9 +124,14 @@ def note_of(fields: Fields) -> str:
 
 def version_of(fields: Fields) -> int:
     """The version of the run in a form."""
-    text = _text(fields, "version")
+    return whole_of(fields, "version")
+
+
+def whole_of(fields: Fields, key: str) -> int:
+    """A whole number that our own page has put into a form."""
+    text = _text(fields, key)
     if not text.isascii() or not text.isdecimal() or len(text) > 12:
-        raise InvalidInput("the form does not contain the version of the run; reload the page")
+        raise InvalidInput(f"the form does not contain the {key}; reload the page")
     return int(text)
 
 
@@ -195,12 +152,6 @@ def params_of(fields: Fields, description: Description) -> dict[str, Any]:
     return params
 
 
-def _number(text: str, what: str) -> float | int:
-    """A number that somebody typed; an int if it is whole, as a budget must be."""
-    number = parse_number(text, what)
-    return int(number) if number.is_integer() else number
-
-
 def _text(fields: Fields, key: str) -> str:
     return fields.get(key, "").strip()
 
@@ -208,9 +159,7 @@ def _text(fields: Fields, key: str) -> str:
 def _limited(fields: Fields, key: str) -> str:
     text = _text(fields, key)
     if len(text) > MAX_TEXT:
-        raise InvalidInput(f"the {key} has {len(text)} characters; use at most {MAX_TEXT}")
+        raise InvalidInput(
+            f"the {key.partition('-')[0]} has {len(text)} characters; use at most {MAX_TEXT}"
+        )
     return text.replace("\0", "")
-
-
-def _lines(text: str) -> list[str]:
-    return [line for line in map(str.strip, text.splitlines()) if line]

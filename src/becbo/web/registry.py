@@ -13,7 +13,13 @@ from optuna.storages import BaseStorage
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import Description
 from becbo.campaign.errors import NotFound
-from becbo.campaign.store import checked_description, create_study, load_study, names_in
+from becbo.campaign.store import (
+    checked_description,
+    create_study,
+    deleted_names_in,
+    load_study,
+    names_in,
+)
 from becbo.optuna.internals import close_connections
 from becbo.optuna.storage import open_storage
 
@@ -55,12 +61,25 @@ class CampaignRegistry:
 
     def find(self, campaign_id: str) -> Campaign:
         """The campaign with that identifier, or NotFound."""
-        if campaign_id in self._open:
-            return self._open[campaign_id]
-        for name in names_in(self._opened_storage):
-            if id_of(name) == campaign_id:
-                return self._opened(name)
-        raise NotFound(f"there is no campaign {campaign_id!r} here")
+        if campaign_id not in self._open:
+            for name in names_in(self._opened_storage):
+                if id_of(name) == campaign_id:
+                    self._opened(name)
+        campaign = self._open.get(campaign_id)
+        if campaign is None or campaign.is_deleted:
+            raise NotFound(f"there is no campaign {campaign_id!r} here")
+        return campaign
+
+    def deleted(self) -> list[Campaign]:
+        """The campaigns that somebody deleted, sorted by name."""
+        return [self._opened(name) for name in deleted_names_in(self._opened_storage)]
+
+    def find_deleted(self, campaign_id: str) -> Campaign:
+        """The deleted campaign with that identifier, or NotFound."""
+        for campaign in self.deleted():
+            if id_of(campaign.name) == campaign_id:
+                return campaign
+        raise NotFound(f"there is no deleted campaign {campaign_id!r} here")
 
     def create(self, description: Description | Mapping[str, Any]) -> Campaign:
         """Creates a campaign."""

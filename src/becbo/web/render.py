@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 from collections.abc import Mapping
 from datetime import datetime
@@ -15,6 +16,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from becbo.campaign.formatting import (
     estimate,
     expected_text,
+    margin_text,
     number,
     percent,
     plural,
@@ -24,6 +26,9 @@ from becbo.campaign.formatting import (
 )
 from becbo.report.html import PLOTLY, STYLE
 from becbo.trial import Outcome
+from becbo.web.context import name_of
+from becbo.web.description_form import OUTPUT_KINDS, PARAMETER_KINDS
+from becbo.web.forms import MAX_REASONS
 from becbo.web.registry import id_of
 from becbo.web.security import Access, session_of
 
@@ -61,6 +66,7 @@ class Assets:
         others = {"plotly.js": PLOTLY.encode(), "insight.css": STYLE.encode()}
         own = {path.name: path.read_bytes() for path in sorted((_HERE / "static").iterdir())}
         self._content: dict[str, bytes] = {}
+        self._gzipped: dict[str, bytes] = {}
         self._urls: dict[str, str] = {}
         for name, content in {**own, **others}.items():
             stem, _, suffix = name.rpartition(".")
@@ -72,13 +78,23 @@ class Assets:
         """The address of a file."""
         return self._urls[name]
 
-    def response(self, unique: str) -> Response | None:
-        """The file, or None."""
+    def response(self, unique: str, is_compressed: bool) -> Response | None:
+        """The file, compressed if the browser takes that, or None."""
         if (content := self._content.get(unique)) is None:
             return None
         kind = _KINDS[unique[unique.rindex(".") :]]
-        forever = {"Cache-Control": "public, max-age=31536000, immutable"}
-        return Response(content, media_type=kind, headers=forever)
+        headers = {
+            "Cache-Control": "public, max-age=31536000, immutable",
+            "Vary": "Accept-Encoding",
+        }
+        if is_compressed:
+            content, headers["Content-Encoding"] = self._compressed(unique), "gzip"
+        return Response(content, media_type=kind, headers=headers)
+
+    def _compressed(self, unique: str) -> bytes:
+        if unique not in self._gzipped:
+            self._gzipped[unique] = gzip.compress(self._content[unique], mtime=0)
+        return self._gzipped[unique]
 
 
 class PageRenderer:
@@ -94,7 +110,14 @@ class PageRenderer:
             lstrip_blocks=True,
         )
         self._templates.globals.update(
-            asset=assets.url, OUTCOMES=OUTCOMES, Outcome=Outcome, plural=plural
+            asset=assets.url,
+            OUTCOMES=OUTCOMES,
+            Outcome=Outcome,
+            PARAMETER_KINDS=PARAMETER_KINDS,
+            OUTPUT_KINDS=OUTPUT_KINDS,
+            plural=plural,
+            margin=margin_text,
+            max_reasons=MAX_REASONS,
         )
         self._templates.filters.update(
             number=number,
@@ -124,6 +147,8 @@ class PageRenderer:
         text = self._templates.get_template(template).render(
             csrf=self._access.form_token(session_of(request)),
             needs_token=not self._access.is_open,
+            name=name_of(request),
+            here=request.url.path,
             **context,
         )
         return HTMLResponse(text.encode("utf-8", "replace"), code)

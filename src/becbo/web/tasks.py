@@ -40,7 +40,7 @@ class RenderedInsight:
     Attributes:
         html: The sections of the report.
         why: The reason of each suggestion, by the number of the pending run, or by "next" if none
-            is pending.
+            is pending; by "best" what is believed of the best run.
     """
 
     html: str
@@ -101,4 +101,4 @@ def render_insight(where: str, name: str) -> RenderedInsight:
         "next" if each.number is None else str(each.number): f"{each.why} {each.change}".rstrip()
         for each in found.suggestions
     }
-    return RenderedInsight(report_sections(found), why)
+    return RenderedInsight(report_sections(found), why | {"best": found.confirmation})

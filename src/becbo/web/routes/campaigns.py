@@ -10,9 +10,10 @@ from fastapi.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, Response
 
 from becbo.campaign.campaign import Campaign
-from becbo.campaign.errors import NotFound
+from becbo.campaign.errors import Conflict, NotFound
 from becbo.campaign.formatting import plural, result_text
-from becbo.campaign.runs import Run
+from becbo.campaign.runs import Run, last_entries
+from becbo.campaign.status import status_of
 from becbo.errors import InvalidInput
 from becbo.report.html import standalone_page
 from becbo.tables.files import MAX_ROWS
@@ -29,7 +30,7 @@ from becbo.web.routes.common import FormDep, Message, RendererDep, campaign_path
 from becbo.web.security import MAX_BODY
 from becbo.web.tasks import RenderedInsight
 
-SHOWN = 100  # runs in the table unless all are asked for
+SHOWN = 200  # runs in the table unless all are asked for
 
 router = APIRouter(prefix="/c/{campaign_id}", include_in_schema=False)
 
@@ -39,7 +40,9 @@ _DONE = {
     "undone": "is back in its previous state",
     "withdrawn": "is withdrawn",
     "added": "is added",
+    "planned": "is added to the next experiments",
 }
+_ENTRIES = ("recorded", "corrected", "added", "imported")  # what can be taken back at once
 _EXPORTS = {
     "csv": "text/csv; charset=utf-8",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
@@ -65,15 +68,48 @@ def campaign_page(
     all: bool = False,
 ) -> Response:
     """Shows a campaign with everything that can be done with it."""
-    message = None
+    text = ""
     if did == "imported":
         done = _imported(added, recorded, corrected, known)
         text = " ".join([done, *_about_blank(blank), *import_messages(noted, differing)])
-        message = Message(text)
+    elif did == "taken-back":
+        text = f"{plural(recorded, 'run')} returned to the state before the last entry."
+    elif did == "changed":
+        text = f"The description is changed: {'; '.join(noted) or 'nothing is different'}."
+    elif did == "planned" and run is not None:
+        text = f"Run {run} {_DONE[did]}."
     elif did in _DONE and run is not None:
         now = result_text(campaign.run(run).result, campaign.description.outputs)
-        message = Message(f"Run {run} {_DONE[did]}: {now}.")
+        text = f"Run {run} {_DONE[did]}: {now}."
+    undo = _entry_to_undo(campaign, run) if did in _ENTRIES else None
+    message = Message(text, undo=undo) if text else None
     return _campaign_page(request, context, render, campaign, message=message, all=all)
+
+
+def _entry_to_undo(campaign: Campaign, number: int | None) -> int | None:
+    """The last entry, if it is the one that the message is about."""
+    last = last_entries(campaign.runs)
+    if not last or (number is not None and last[0][0].number != number):
+        return None
+    return last[0][1].trial
+
+
+@router.post("/undo")
+def undo_last(
+    request: Request,
+    context: ContextDep,
+    render: RendererDep,
+    campaign: CampaignDep,
+    form: FormDep,
+) -> Response:
+    """Takes back the last entry, which may be a whole import."""
+    try:
+        undone = campaign.undo_last(entry=forms.whole_of(form.fields, "entry"))
+    except (InvalidInput, Conflict) as error:
+        message = Message(f"Nothing was taken back: {error}.", is_bad=True)
+        status = 409 if isinstance(error, Conflict) else 422
+        return _campaign_page(request, context, render, campaign, status, message)
+    return redirect(campaign_path(campaign), did="taken-back", recorded=len(undone))
 
 
 def _about_blank(count: int) -> list[str]:
@@ -103,19 +139,21 @@ def _campaign_page(
     all: bool = False,
 ) -> Response:
     jobs, runs = _jobs_and_runs(context, campaign)
-    newest = sorted(runs, key=lambda run: -run.number)
+    newest, description = sorted(runs, key=lambda run: -run.number), campaign.description
+    status_now = status_of(description, runs)
     return render(
         request,
         "campaign.html",
         status,
         campaign=campaign,
-        description=campaign.description,
+        description=description,
         path=campaign_path(campaign),
         runs=newest if all else newest[:SHOWN],
         n_runs=len(runs),
         pending=[run for run in runs if run.outcome is Outcome.PENDING],
-        reasons=sorted({run.reason for run in runs if run.reason}),
-        status=campaign.status,
+        front={run.number for run in status_now.front},
+        last=last_entries(runs),
+        status=status_now,
         jobs=jobs,
         state=_state(campaign, jobs, runs),
         max_q=MAX_Q,

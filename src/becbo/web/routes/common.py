@@ -29,11 +29,19 @@ class SubmittedForm:
 
 @dataclass(frozen=True)
 class Message:
-    """A message at the top of a page."""
+    """A message at the top of a page.
+
+    Attributes:
+        text: What happened.
+        is_bad: Whether something was refused.
+        items: Everything that is wrong, one line each.
+        undo: The entry that can be taken back, as `Campaign.undo_last` takes it.
+    """
 
     text: str
     is_bad: bool = False
     items: Sequence[str] = ()
+    undo: int | None = None
 
 
 def _renderer(request: Request) -> PageRenderer:

@@ -76,6 +76,13 @@ def withdraw(
     return _taken_back(request, render, campaign, run, form, campaign.withdraw, "withdrawn")
 
 
+@router.post("/repeat")
+def repeat(campaign: CampaignDep, run: RunDep, form: FormDep) -> Response:
+    """Adds a pending run with the same design."""
+    planned = campaign.plan(run.params, note=f"repeat of run {run.number}")
+    return redirect(campaign_path(campaign), fragment="next", did="planned", run=planned.number)
+
+
 def _taken_back(
     request: Request,
     render: PageRenderer,
@@ -129,6 +136,7 @@ def _run_page(
         description=campaign.description,
         path=campaign_path(campaign),
         run=run,
+        reasons=campaign.status.reasons,
         message=message,
         typed=typed or {},
     )

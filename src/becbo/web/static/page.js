@@ -1,25 +1,29 @@
 "use strict";
-// Every form works without this file. It adds parameter rows to a form, keeps an open campaign up
-// to date while others work on it, and draws the figures.
+// Every form works without this file. It adds rows to a form, keeps an open campaign up to date while
+// others work on it, and draws the figures.
 
 const EVERY = 2000; // milliseconds between two requests for the state
 
 // The message of a refused form is at the top: move the focus there.
 document.querySelector(".message[role=alert]:not([hidden])")?.focus();
 
-document.querySelector("[data-add-row]")?.addEventListener("click", (event) => {
-  event.preventDefault();
-  const rows = document.querySelector("[data-rows]");
-  const row = rows.lastElementChild.cloneNode(true);
-  const number = rows.childElementCount;
-  row.setAttribute("aria-label", `Parameter ${number + 1}`);
-  for (const field of row.querySelectorAll("[name]")) {
-    field.name = field.name.replace(/\d+/, number);
-    if (field.tagName === "INPUT") field.value = "";
-  }
-  rows.append(row);
-  row.querySelector("input").focus();
-});
+for (const adder of document.querySelectorAll("[data-add-row]")) {
+  adder.addEventListener("click", (event) => {
+    event.preventDefault();
+    const group = adder.dataset.addRow;
+    const rows = document.querySelector(`[data-rows="${group}"]`);
+    const row = rows.lastElementChild.cloneNode(true);
+    const number = rows.childElementCount;
+    row.setAttribute("aria-label", `${group[0].toUpperCase()}${group.slice(1)} ${number + 1}`);
+    for (const field of row.querySelectorAll("[name]")) {
+      field.name = field.name.replace(/\d+/, number);
+      field.required = false;
+      if (field.tagName === "INPUT") field.value = "";
+    }
+    rows.append(row);
+    row.querySelector("input").focus();
+  });
+}
 
 const live = document.querySelector("[data-live]");
 const learned = document.querySelector("[data-learned]");
@@ -70,6 +74,7 @@ async function refresh() {
   for (const region of live.querySelectorAll("[data-region]")) {
     swap(region, fresh.querySelector(`[data-region="${region.dataset.region}"]`));
   }
+  arrangeRows();
 }
 
 // Elements with the same key stay, with whatever somebody is typing into them.
@@ -83,8 +88,11 @@ function swap(region, fresh) {
 }
 
 // The sections of the report that this page does not have itself.
-const SECTIONS = ["progress", "maps", "drivers", "calibration", "reasons"];
+const SECTIONS = ["front", "progress", "limits", "maps", "drivers", "calibration", "reasons"];
 const OPTIONS = { responsive: true, displayModeBar: false };
+const isNarrow = matchMedia("(max-width: 640px)").matches;
+const isOpen = new Map(SECTIONS.map((name) => [name, !isNarrow || ["front", "progress"].includes(name)]));
+let figures = {};
 
 async function learn() {
   const runsState = live.dataset.state.split("-")[0];
@@ -106,20 +114,42 @@ async function learn() {
 
 async function show(told) {
   const fresh = new DOMParser().parseFromString(told.html, "text/html");
-  const figures = JSON.parse(fresh.querySelector("[data-figures]").textContent);
+  figures = JSON.parse(fresh.querySelector("[data-figures]").textContent);
   const sections = SECTIONS.map((name) => fresh.querySelector(`[aria-labelledby="${name}"]`));
   if (Object.keys(figures).length) await loadPlotly();
   for (const drawn of learned.querySelectorAll("[data-figure]")) {
     // A figure that is shown already is updated in place.
     fresh.querySelector(`[data-figure="${drawn.dataset.figure}"]`)?.replaceWith(drawn);
   }
-  learned.querySelector("[data-sections]").replaceChildren(...sections.filter(Boolean));
-  for (const place of learned.querySelectorAll("[data-figure]")) {
+  const folded = sections.filter(Boolean).map(fold);
+  learned.querySelector("[data-sections]").replaceChildren(...folded);
+  explain(told);
+  for (const section of folded) await draw(section);
+}
+
+// A section that can be closed: a phone has no room for all of them.
+function fold(section) {
+  const name = section.getAttribute("aria-labelledby");
+  const details = document.createElement("details");
+  const summary = document.createElement("summary");
+  summary.append(section.querySelector("h2"));
+  details.append(summary, ...section.childNodes);
+  details.open = isOpen.get(name);
+  details.addEventListener("toggle", () => {
+    isOpen.set(name, details.open);
+    draw(section);
+  });
+  section.append(details);
+  return section;
+}
+
+async function draw(section) {
+  if (!section.querySelector("details").open) return;
+  for (const place of section.querySelectorAll("[data-figure]")) {
     const { data, layout } = figures[place.dataset.figure];
     // No zooming: on a phone it would interfere with scrolling.
     await Plotly.react(place, data, { ...layout, dragmode: false }, OPTIONS);
   }
-  explain(told);
 }
 
 function explain(told) {
