@@ -114,16 +114,18 @@ def progress_figure(
     is_log = _spans_decades([v for _, v in worked])
     figure.update_layout(
         xaxis=dict(
-            title=dict(text="run"), anchor="y2", tickformat="d",
+            title=dict(text="run"), anchor="y2" if failed else "y", tickformat="d",
             range=[first - margin, last + margin],
         ),
         yaxis=dict(
-            title=dict(text=plain_text(value_label)), domain=[0.16, 1], visible=bool(worked),
+            title=dict(text=plain_text(value_label)), domain=[0.16 if failed else 0, 1],
+            visible=bool(worked),
             type="log" if is_log else "linear",
         ),
         yaxis2=dict(
             domain=[0, 0.1] if worked else [0, 1], range=[-1, 1], tickvals=[0],
-            ticktext=["failed"], showgrid=False, zeroline=False, fixedrange=True, automargin=True,
+            visible=bool(failed), ticktext=["failed"], showgrid=False, zeroline=False,
+            fixedrange=True, automargin=True,
         ),
         showlegend=bool(worked),
         legend=dict(orientation="h", y=1.02, yanchor="bottom", x=0),

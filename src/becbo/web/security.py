@@ -33,6 +33,8 @@ MAX_SESSIONS = 10_000
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    # Plotly's heatmaps: image-rendering, and nothing else.
+    "style-src-attr 'unsafe-hashes' 'sha256-AR/cKIZjWPcPmBUPDA6oti9XBiTbJvz0Cro2J1VzzS8='; "
     "img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
