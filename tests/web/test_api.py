@@ -108,7 +108,8 @@ def test_the_command_line_prints_the_same(
     def printed(*arguments: str) -> Any:
         return json.loads(becbo(*arguments, "--file", str(where), "--json").out)
 
-    status = site.get(f"{API}/status").json()
+    outlook = site.get(f"{API}/outlook").json()
+    status = {**site.get(f"{API}/status").json(), "outlook": outlook}
     runs = site.get(f"{API}/runs").json()
     assert printed("status") == status
     assert printed("status", "--all") == {**status, "runs": runs}

@@ -22,7 +22,13 @@ from becbo.optuna.storage import open_storage, without_password
 pytest_plugins = ["postgres"]
 
 PASSWORD = "hunter2-and-more"
-RANGE = {"parameter-0-name": "a", "parameter-0-low": "0", "parameter-0-high": "1"}
+RANGE = {
+    "output-0-name": "y",
+    "output-0-kind": "minimize",
+    "parameter-0-name": "a",
+    "parameter-0-low": "0",
+    "parameter-0-high": "1",
+}
 
 
 @pytest.fixture

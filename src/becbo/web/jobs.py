@@ -89,6 +89,10 @@ class Jobs:
         """What the models predict for designs."""
         return await self._run(tasks.predict, self._where, campaign, designs)
 
+    async def outlook(self, campaign: str) -> dict[str, Any]:
+        """What more experiments of a campaign may bring."""
+        return await self._run(tasks.outlook, self._where, campaign)
+
     async def suggest_for(
         self, description: dict[str, Any], history: list[dict[str, Any]], q: int
     ) -> list[dict[str, Any]]:

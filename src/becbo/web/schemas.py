@@ -258,6 +258,31 @@ class StatusResponse(GoalResponse):
     reasons: dict[str, int]  # why experiments failed; "": no reason given
 
 
+class ForecastResponse(BaseModel):
+    """What the next experiments may bring, in the units of the best."""
+
+    n_experiments: int
+    expected: float | None  # the best afterwards; none while nothing is acceptable
+    interval: tuple[float, float] | None  # where it will lie in four of five cases
+    p_better: float  # the chance to beat the best by more than the margin
+
+
+class OutlookResponse(BaseModel):
+    """What more experiments may bring."""
+
+    model_config = ConfigDict(extra="allow")
+
+    measure: str  # what is counted: an objective, its distance from a target, the hypervolume
+    best: float | None
+    n_done: int
+    n_failed: int
+    failure_cost: float  # the share of experiments that failed
+    margin: float  # the gain that is worth experiments
+    forecasts: list[ForecastResponse]
+    advice: Literal["go on", "confirm", "stop"]
+    sentence: str  # the advice and its reason
+
+
 class ImportResponse(BaseModel):
     """What an import did; runs are given by number."""
 

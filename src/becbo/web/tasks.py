@@ -94,6 +94,11 @@ def predict(where: str, name: str, designs: Sequence[Mapping[str, Any]]) -> list
     return [prediction.to_dict() for prediction in predictions]
 
 
+def outlook(where: str, name: str) -> dict[str, Any]:
+    """What more experiments may bring."""
+    return _campaign(where, name).optimizer().outlook.to_dict()
+
+
 def render_insight(where: str, name: str) -> RenderedInsight:
     """What a campaign has taught so far."""
     found = analyze_campaign(_campaign(where, name))

@@ -77,6 +77,12 @@ def status(campaign: CampaignDep) -> schemas.StatusResponse:
     return schemas.StatusResponse.model_validate(status_to_dict(campaign))
 
 
+@router.get("/campaigns/{campaign_id}/outlook")
+async def outlook(context: ContextDep, campaign: CampaignDep) -> schemas.OutlookResponse:
+    """What more experiments may bring, and whether to go on. Takes seconds."""
+    return schemas.OutlookResponse.model_validate(await context.jobs.outlook(campaign.name))
+
+
 @router.get("/campaigns/{campaign_id}/runs")
 def list_runs(
     campaign: CampaignDep, outcome: Annotated[schemas.Outcome | None, Query()] = None
