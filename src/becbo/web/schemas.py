@@ -68,6 +68,13 @@ class AddRequest(_Request):
     note: Text = ""
 
 
+class PlanRequest(_Request):
+    """A design of your own: a value for every parameter."""
+
+    params: dict[str, Setting]
+    note: Text = ""
+
+
 class VersionRequest(_Request):
     """The version of the run that you have seen, if it matters."""
 

@@ -114,6 +114,12 @@ def add(campaign: CampaignDep, experiment: schemas.AddRequest) -> RunResponse:
     return RunResponse.of(campaign.add(**experiment.model_dump(exclude_unset=True)))
 
 
+@router.post("/campaigns/{campaign_id}/plan", status_code=201)
+def plan(campaign: CampaignDep, experiment: schemas.PlanRequest) -> RunResponse:
+    """Adds a design of your own to the pending experiments."""
+    return RunResponse.of(campaign.plan(experiment.params, experiment.note))
+
+
 @router.post("/campaigns/{campaign_id}/runs/{number}/record", responses=_CONFLICT)
 def record(campaign: CampaignDep, run: RunDep, entry: schemas.RecordRequest) -> RunResponse:
     """Records the result of a pending experiment."""
