@@ -32,6 +32,7 @@ from becbo import (
     Trial,
 )
 from becbo.arrays import Array
+from becbo.failures import DEFAULT, Failures
 from becbo.outputs import Outputs
 from becbo.proposers.base import region_of
 from becbo.search.choice import ENUMERATE
@@ -253,8 +254,16 @@ class History:
     n_initial: int
     asks: tuple[int, ...]  # how many designs at a time
     risk: float | None = None
+    failures: Failures = DEFAULT  # for methods that take them into account
 
 
+FAILURES = (
+    Failures(chance=0.0),
+    Failures(chance=0.1, price=3.0),
+    Failures(chance=0.9),
+    Failures(price=1e6),
+    Failures(chance=0.02, budget=10_000),
+)
 REASONS = "", "melted", "bent, cracked", "cracked"
 
 
@@ -348,7 +357,8 @@ def several(number: int) -> History:
         for i, t in enumerate(base.trials)
     )
     risk = float(rng.choice([0.01, 0.2, 0.9])) if rng.random() < 0.1 else None
-    return replace(base, trials=trials, outputs=outputs, risk=risk)
+    failures = FAILURES[rng.integers(len(FAILURES))] if rng.random() < 0.3 else DEFAULT
+    return replace(base, trials=trials, outputs=outputs, risk=risk, failures=failures)
 
 
 def objective(name: str, column: Array, rng: Rng) -> Objective:

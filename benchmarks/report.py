@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import ablation
+import chance
 import explain
 import gaps
 import goals
@@ -175,6 +176,16 @@ is, and with the largest chance of failure of a proposal limited to 20 % and 5 %
 
 {risk}
 
+## Failures by chance
+
+`becbo bench run --suite chance --seeds 5 --budget 100 --out benchmarks/results/chance`: feasible
+designs fail all the same, one in ten or one in four, at the same evaluations for all methods.
+`edge` learns the rate, is told it, or takes failures for certain. Regret is capped at {cap:g};
+differences are to `edge` without bad luck on the same problems and seeds. Below: how often
+proposals of a stated chance worked, as "stated: worked (proposals)".
+
+{chance}
+
 ## Other tools
 
 `benchmarks/peers.py`, {n_peers} runs of 100 evaluations, the same initial designs for all, default
@@ -303,6 +314,7 @@ def write_results() -> None:
         released=released.table(),
         cap=CAP,
         risk=means(finished(RESULTS / "risk")),
+        chance=chance.text(),
         n_peers=len(peers),
         samplers=means([r for r in peers if r.run.label in whole]),
         shared=named(shared),

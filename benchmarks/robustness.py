@@ -53,10 +53,11 @@ from becbo import METHODS, Optimizer, Outcome, Settings, Space, Trial
 from becbo.bench.lines import append_line, read_lines
 from becbo.bench.run import versions, watch_parent
 from becbo.extras import needed_extras
+from becbo.failures import DEFAULT
 from becbo.methods import build
 from becbo.proposers.base import Proposer, region_of
 from becbo.proposers.boundary import Boundary
-from becbo.search.choice import ENUMERATE, EXHAUSTED
+from becbo.search.choice import AGAIN, ENUMERATE, EXHAUSTED
 from becbo.search.region import SAME
 from becbo.search.slsqp import SlsqpSearch
 
@@ -147,8 +148,9 @@ def examine(given: History, method: str) -> tuple[list[Problem], list[float]]:
 
 def answers(given: History, method: str) -> Iterator[tuple[list[Trial], list[Trial], float]]:
     """Designs asked for together, the trials before them, and the processor time."""
-    settings = Settings(method, given.number, given.n_initial, given.noisy, given.risk)
-    told = {**vars(settings), "method": lighter(settings), "risk": None}
+    failures = given.failures if method == "edge" else DEFAULT
+    settings = Settings(method, given.number, given.n_initial, given.noisy, given.risk, failures)
+    told = {**vars(settings), "method": lighter(settings), "risk": None, "failures": DEFAULT}
     optimizer = Optimizer(given.space, given.outputs, trials=given.trials, **told)
     for q in given.asks:
         taken = list(optimizer.trials)
@@ -165,11 +167,15 @@ def check(
     # A lost experiment says nothing, so its design may come again.
     known = [trial.params for trial in taken if trial.outcome is not Outcome.LOST]
     measured = {name for t in taken for name, value in t.values.items() if value is not None}
+    failed = [trial.params for trial in taken if trial.outcome is Outcome.FAILED]
     for trial in asked:
         if reason := misfit(space, trial.params):
             yield "outside", reason
             continue
-        if is_repeat(space, trial.params, known) and has_more(space, known):
+        if trial.origin == AGAIN:
+            if not is_repeat(space, trial.params, failed):
+                yield "repeated", f"{trial.params} has not failed, note: {trial.note}"
+        elif is_repeat(space, trial.params, known) and has_more(space, known):
             yield "repeated", f"{trial.params}, note: {trial.note}"
         elif trial.note == EXHAUSTED and has_more(space, known):
             yield "repeated", f"{trial.params} is new, and called a repeat"

@@ -19,6 +19,7 @@ from becbo import (
     Categorical,
     Estimate,
     Integer,
+    InvalidInput,
     LinearConstraint,
     Optimizer,
     Outcome,
@@ -35,7 +36,7 @@ from becbo.methods import build
 from becbo.outputs import Outputs
 from becbo.proposers.base import Proposer, region_of
 from becbo.proposers.boundary import Boundary
-from becbo.search.choice import EXHAUSTED, TOLERANCE
+from becbo.search.choice import AGAIN, EXHAUSTED, TOLERANCE
 from becbo.search.region import SAME
 from becbo.search.restarts import RestartSearch
 from becbo.search.slsqp import SlsqpSearch
@@ -219,11 +220,16 @@ def gaps(space: Space, designs: Sequence[dict], others: Sequence[dict]) -> np.nd
 
 
 def assert_new(space: Space, asked: Sequence[Trial], taken: Sequence[Trial]) -> None:
-    """Asked designs can be set, are allowed, and repeat neither each other nor the taken ones."""
-    designs = [t.params for t in asked]
-    for params in designs:
-        assert space.validate(params) == params
-        assert space.is_allowed(params)
+    """Asked designs can be set, are allowed, and repeat neither each other nor the taken ones.
+
+    Unless they say so: a failure may have been bad luck.
+    """
+    for trial in asked:
+        assert space.validate(trial.params) == trial.params
+        assert space.is_allowed(trial.params)
+    designs = [t.params for t in asked if t.origin != AGAIN]
+    if not designs:
+        return
     if taken:
         assert gaps(space, designs, [t.params for t in taken]).min() > SAME
     among = gaps(space, designs, designs) + np.eye(len(designs))
@@ -321,6 +327,24 @@ class Conformance:
         inside, outside = optimizer.predict([{"x0": -0.6}, {"x0": 1.6}])
         assert inside.p_feasible > 0.65 > 0.35 > outside.p_feasible
         assert inside.mean == pytest.approx(0.36, abs=0.05)
+
+    def test_what_is_known_of_failures_is_heard_or_refused(self, method: str) -> None:
+        told = {"chance": 0.2, "price": 4.0, "budget": 40}
+        settings = Settings(method=method, seed=0, failures=told)
+        try:
+            build(settings)
+        except InvalidInput as refused:
+            assert "takes every failure for the design's" in str(refused)
+            return
+        space = reals(2)
+        optimizer = Optimizer(space, **vars(settings))
+        for _ in range(14):
+            answer(optimizer, optimizer.ask())
+        rebuilt = Optimizer(space, **vars(settings), trials=optimizer.trials)
+        asked = optimizer.ask(2)
+        assert asked == rebuilt.ask(2)
+        assert_new(space, asked, optimizer.trials[:-2])
+        assert all(t.believed is not None and t.believed.bad_luck == 0.2 for t in asked)
 
     # -- any situation ------------------------------------------------------------------------
 
