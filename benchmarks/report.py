@@ -26,6 +26,7 @@ import robustness
 import scale
 import showcases
 import speed
+import study_scale
 
 from becbo.bench.plan import SUITES
 from becbo.bench.records import Record, read
@@ -244,6 +245,11 @@ kind of histories. Memory is the largest of the whole process.
 
 {scale}
 
+Through Optuna (`python benchmarks/study_scale.py --out benchmarks/results/study_scale.json`):
+`study.ask` of a study in memory with six parameters, beside Optuna's own samplers in one run.
+
+{study_scale}
+
 `import becbo` takes {import_seconds:.2f} s; with the first use of `becbo.Optimizer`, which loads
 NumPy and SciPy, it is {optimizer_seconds:.2f} s (median of 9 fresh interpreters). A run of 200
 evaluations on the speed reducer peaks at {memory:.0f} MB of memory. Both by
@@ -324,6 +330,7 @@ def write_results() -> None:
         scale=scale.section(json.loads(scale.RESULTS.read_text())),
         outlook_tuning=outlook.section("tuning"),
         outlook_paper=outlook.section("paper"),
+        study_scale=study_scale.section(json.loads(study_scale.RESULTS.read_text())),
         versions=cells["versions"],
         **footprint,
     )
