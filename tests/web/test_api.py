@@ -157,7 +157,7 @@ def test_the_api_keeps_its_contract(address: str, mode: GenerationMode) -> None:
     bearer = {"Authorization": f"Bearer {TOKEN}"}
     schema = schemathesis.openapi.from_url(f"{address}/api/openapi.json", headers=bearer)
     operations = [result.ok() for result in schema.get_all_operations()]
-    assert len(operations) == 17
+    assert len(operations) == 18
     for operation in operations:
 
         @settings(max_examples=N_EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))

@@ -130,6 +130,9 @@ FORMS: list[tuple[str, dict[str, str], dict[str, Any], str]] = [
     ),
     ("/c/coating/runs/4/correct", {"version": "4", "outcome": "lost"}, {}, "record it"),
     ("/c/coating/runs/4/undo", {"version": "4"}, {}, "no entry to undo"),
+    # Designs of one's own.
+    ("/c/coating/plan", {}, {}, "Temperature is empty"),
+    ("/c/coating/plan", {"setting-0": "900", "setting-1": "argon"}, {}, "outside 150 .. 450"),
     # Experiments from elsewhere.
     ("/c/coating/add", {}, {}, "temperature is empty; allowed: 150 .. 450"),
     ("/c/coating/add", {"setting-0": "hot", "setting-1": "argon"}, {}, "is not a number"),
@@ -220,6 +223,9 @@ BODIES: list[tuple[str, Any, int, str]] = [
     (RECORD, {"value": {"hardness": None}}, 422, "no value was given"),
     (RECORD, {"value": 1, "measured": {"hardness": 1}}, 422, "measured"),
     (RECORD, {"failed": True, "measured": {"depth": 1}}, 422, "output 'depth' does not exist"),
+    (f"{API}/what-if", {"params": {"gas": "argon"}}, 422, "temperature"),
+    (f"{API}/what-if", {"params": {**DESIGN, "gas": "neon"}}, 422, "gas"),
+    (f"{API}/what-if", {"params": {**DESIGN, "time": 3}}, 422, "time"),
     (f"{API}/import", {"rows": []}, 422, "rows"),
     (f"{API}/import", {"rows": [["temperature", "gas"], [300, "argon"]]}, 422, "hardness"),
     (f"{API}/predict", {"designs": []}, 422, "designs"),
@@ -242,6 +248,23 @@ def test_what_is_hardly_json(shared_site: Site, text: str) -> None:
     answer = shared_site.client.post(RECORD, content=text, headers=headers)
     assert answer.status_code == 422
     assert answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("setting-0=hot&setting-1=argon", "is not a number"),
+        ("setting-0=&setting-1=argon", "temperature is empty"),
+        ("setting-0=900&setting-1=argon", "temperature"),
+        ("setting-0=300&setting-1=neon", "gas"),
+        ("setting-0=300 K&setting-1=argon", "°C"),
+        ("setting-9=1", "temperature is empty"),
+    ],
+)
+def test_questions_about_a_design(shared_site: Site, query: str, words: str) -> None:
+    answer = shared_site.get(f"/c/coating/what-if?{query}")
+    assert answer.status_code == 422 and words in answer.text
+    assert "Ask the models" in answer.text
 
 
 def test_everything_that_is_wrong_with_a_table(shared_site: Site) -> None:

@@ -206,3 +206,29 @@ def test_a_page_is_small(open_site: Opens) -> None:
     assert sent < 600_000
     plainly = site.client.get(path, headers={"accept-encoding": "identity"})
     assert "content-encoding" not in plainly.headers
+
+
+def test_what_if(site: Site, campaign: Campaign) -> None:
+    empty = text_of(site, f"{PAGE}/what-if")
+    assert 'value="300"' in empty and "What the models say" not in empty  # the best so far
+    text = text_of(site, f"{PAGE}/what-if?setting-0=310+°C&setting-1=argon")
+    assert "Chance to beat the best" in text and "Expected hardness" in text
+    assert "temperature 310 instead of 300 °C" in text
+    answer = site.send(f"{PAGE}/plan", {"setting-0": "310", "setting-1": "argon"})
+    assert "Run 5 is added to the next experiments." in text_of(site, answer.headers["location"])
+    assert campaign.run(5).params == {"temperature": 310, "gas": "argon"}
+    body = {"params": {"temperature": 310, "gas": "argon"}}
+    told = site.json("/api/campaigns/coating/what-if", body).json()
+    assert told["nearest"] == 2 and 0 < told["believed"]["p_feasible"] <= 1
+    planned = site.json("/api/campaigns/coating/plan", body)
+    assert (planned.status_code, planned.json()["outcome"]) == (201, "pending")
+
+
+def test_maps_through_a_run(site: Site) -> None:
+    maps = site.get(f"{PAGE}/runs/0/maps").json()["html"]
+    assert 'data-figure="map-1"' in maps
+
+
+def test_what_if_before_anything_is_known(site: Site, glue: Campaign) -> None:
+    query = "setting-0=30&setting-1=5&setting-2=2&setting-3=old"
+    assert "the models know nothing" in text_of(site, f"/c/glue/what-if?{query}")

@@ -26,7 +26,7 @@ from becbo.web.context import ServerContext
 from becbo.web.jobs import Busy, Jobs, WorkFailed
 from becbo.web.registry import CampaignRegistry
 from becbo.web.render import Assets, PageRenderer, problem_json, wants_json
-from becbo.web.routes import api, campaigns, descriptions, home, runs
+from becbo.web.routes import api, campaigns, descriptions, designs, home, runs
 from becbo.web.schemas import RunResponse
 from becbo.web.security import Access, SecurityMiddleware
 
@@ -72,7 +72,7 @@ def make_app(
     )
     app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=5)
     app.state.context, app.state.renderer = context, renderer
-    for pages in (home, campaigns, descriptions, runs):
+    for pages in (home, campaigns, descriptions, designs, runs):
         app.include_router(pages.router)
     tokens = [] if access.is_open else [Depends(HTTPBearer(auto_error=False))]
     app.include_router(api.router, dependencies=tokens)

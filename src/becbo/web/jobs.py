@@ -89,6 +89,14 @@ class Jobs:
         """What the models predict for designs."""
         return await self._run(tasks.predict, self._where, campaign, designs)
 
+    async def what_if(self, campaign: str, params: dict[str, Any]) -> dict[str, Any]:
+        """What is known about a design of one's own."""
+        return await self._run(tasks.what_if, self._where, campaign, params)
+
+    async def maps(self, campaign: str, number: int) -> str:
+        """Maps through the design of a run."""
+        return await self._run(tasks.render_maps, self._where, campaign, number)
+
     async def outlook(self, campaign: str) -> dict[str, Any]:
         """What more experiments of a campaign may bring."""
         return await self._run(tasks.outlook, self._where, campaign)

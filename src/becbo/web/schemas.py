@@ -75,6 +75,12 @@ class PlanRequest(_Request):
     note: Text = ""
 
 
+class WhatIfRequest(_Request):
+    """A design to ask about: a value for every parameter."""
+
+    params: dict[str, Setting]
+
+
 class VersionRequest(_Request):
     """The version of the run that you have seen, if it matters."""
 
@@ -166,6 +172,18 @@ class PredictionResponse(BaseModel):
     p_feasible: float  # the probability to work
     band: tuple[float, float]  # its one-sigma range
     bad_luck: float = 0.0  # the chance that a design which works fails all the same
+
+
+class WhatIfResponse(BaseModel):
+    """What is known about a design."""
+
+    params: dict[str, bool | int | float | str]
+    believed: PredictionResponse | None  # none while there are no results
+    p_better: float | None  # the chance to beat the best, or to improve the front
+    violated: list[str]  # known constraints
+    nearest: int | None  # the run that is most similar
+    distance: float | None  # how far away that is, in the unit cube
+    how_far: str  # the same in a sentence
 
 
 class DesignResponse(BaseModel):

@@ -7,13 +7,13 @@ import os
 import signal
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+from becbo import insight
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.describing import describe
-from becbo.insight.insight import analyze_campaign
 from becbo.optimizer import Optimizer
 from becbo.report.html import report_sections
 from becbo.trial import Outcome, Result, Trial
@@ -94,6 +94,17 @@ def predict(where: str, name: str, designs: Sequence[Mapping[str, Any]]) -> list
     return [prediction.to_dict() for prediction in predictions]
 
 
+def what_if(where: str, name: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """What is known about a design of one's own."""
+    return insight.what_if(_campaign(where, name), params).to_dict()
+
+
+def render_maps(where: str, name: str, number: int) -> str:
+    """Maps through the design of a run, as sections of the report."""
+    found = insight.analyze_campaign(_campaign(where, name))
+    return report_sections(replace(found, maps=found.maps_through(number)))
+
+
 def outlook(where: str, name: str) -> dict[str, Any]:
     """What more experiments may bring."""
     return _campaign(where, name).optimizer().outlook.to_dict()
@@ -101,7 +112,7 @@ def outlook(where: str, name: str) -> dict[str, Any]:
 
 def render_insight(where: str, name: str) -> RenderedInsight:
     """What a campaign has taught so far."""
-    found = analyze_campaign(_campaign(where, name))
+    found = insight.analyze_campaign(_campaign(where, name))
     why = {
         "next" if each.number is None else str(each.number): f"{each.why} {each.change}".rstrip()
         for each in found.suggestions

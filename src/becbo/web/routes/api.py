@@ -161,6 +161,16 @@ async def predict(
     return [schemas.PredictionResponse.model_validate(prediction) for prediction in predictions]
 
 
+@router.post("/campaigns/{campaign_id}/what-if")
+async def what_if(
+    context: ContextDep, campaign: CampaignDep, asked: schemas.WhatIfRequest
+) -> schemas.WhatIfResponse:
+    """What is known about a design of your own. Takes seconds."""
+    params = campaign.description.space.validate(asked.params)
+    answer = await context.jobs.what_if(campaign.name, dict(params))
+    return schemas.WhatIfResponse.model_validate(answer)
+
+
 def _given(entry: schemas.RecordRequest) -> dict[str, Any]:
     """An entry as `Campaign.record` takes it; a note that was not given stays as it is."""
     return entry.model_dump(exclude_unset=True)

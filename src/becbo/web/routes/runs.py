@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from fastapi import APIRouter, Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.errors import Conflict
 from becbo.campaign.runs import Run
 from becbo.errors import BecboError, InvalidInput
 from becbo.web import forms
-from becbo.web.context import CampaignDep, RunDep
+from becbo.web.context import CampaignDep, ContextDep, RunDep
 from becbo.web.render import PageRenderer
 from becbo.web.routes.common import (
     FormDep,
@@ -30,6 +30,12 @@ router = APIRouter(prefix="/c/{campaign_id}/runs/{number}", include_in_schema=Fa
 def run_page(request: Request, render: RendererDep, campaign: CampaignDep, run: RunDep) -> Response:
     """Shows one experiment with all entries about it."""
     return _run_page(request, render, campaign, run)
+
+
+@router.get("/maps")
+async def maps(context: ContextDep, campaign: CampaignDep, run: RunDep) -> Response:
+    """Maps through the design of the run, as a section of the report."""
+    return JSONResponse({"html": await context.jobs.maps(campaign.name, run.number), "why": {}})
 
 
 @router.post("/record")

@@ -27,6 +27,7 @@ for (const adder of document.querySelectorAll("[data-add-row]")) {
 
 const live = document.querySelector("[data-live]");
 const learned = document.querySelector("[data-learned]");
+const shown = document.querySelector("[data-sections]");
 let isLearning = false;
 let plotly = null;
 if (live) {
@@ -40,6 +41,25 @@ if (asked) {
   asked.textContent = "Fitting the models…";
   ask(asked.dataset.from).then(explain, (error) => {
     asked.textContent = `The models could not be fitted: ${error.message}`;
+  });
+}
+
+// The page of a run: maps through it, if somebody wants them.
+const mapper = document.querySelector("[data-maps]");
+if (mapper) {
+  mapper.hidden = false;
+  mapper.addEventListener("click", async () => {
+    const saying = document.querySelector("[data-saying]");
+    mapper.disabled = true;
+    isOpen.set("maps", true);
+    saying.textContent = "Fitting the models…";
+    try {
+      await show(await ask(mapper.dataset.maps), ["maps"]);
+      saying.textContent = "";
+    } catch (error) {
+      saying.textContent = `Not available: ${error.message}`;
+      mapper.disabled = false;
+    }
   });
 }
 
@@ -112,17 +132,17 @@ async function learn() {
   }
 }
 
-async function show(told) {
+async function show(told, names = SECTIONS) {
   const fresh = new DOMParser().parseFromString(told.html, "text/html");
   figures = JSON.parse(fresh.querySelector("[data-figures]").textContent);
-  const sections = SECTIONS.map((name) => fresh.querySelector(`[aria-labelledby="${name}"]`));
+  const sections = names.map((name) => fresh.querySelector(`[aria-labelledby="${name}"]`));
   if (Object.keys(figures).length) await loadPlotly();
-  for (const drawn of learned.querySelectorAll("[data-figure]")) {
+  for (const drawn of shown.querySelectorAll("[data-figure]")) {
     // A figure that is shown already is updated in place.
     fresh.querySelector(`[data-figure="${drawn.dataset.figure}"]`)?.replaceWith(drawn);
   }
   const folded = sections.filter(Boolean).map(fold);
-  learned.querySelector("[data-sections]").replaceChildren(...folded);
+  shown.replaceChildren(...folded);
   explain(told);
   for (const section of folded) await draw(section);
 }
@@ -163,7 +183,7 @@ function explain(told) {
 function loadPlotly() {
   plotly ??= new Promise((resolve, reject) => {
     const script = document.createElement("script");
-    script.src = learned.dataset.plotly;
+    script.src = shown.dataset.plotly;
     script.onload = resolve;
     script.onerror = () => reject(new Error("the plotting library did not load"));
     document.head.append(script);
