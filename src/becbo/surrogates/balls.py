@@ -8,8 +8,9 @@ that a ball around it works too. The regret bound needs that assumption; the pro
 (ICML 2024) break it, because their optima lie at the edge.
 
 This follows the published abstract and its assumptions: neither the algorithm's listing nor a
-program was at hand. How the radius shrinks is our choice, made so that the balls can never cover
-more than half of the space and the radius still goes to zero.
+program was at hand. How the radius shrinks is our choice, after the abstract's result that the
+number of successes grows linearly: failures keep a distance of one radius from each other, so the
+radius is the one at which no more than half of all experiments fit into the space as failures.
 """
 
 from __future__ import annotations
@@ -22,14 +23,19 @@ from scipy.special import gammaln, ndtr
 
 from becbo.arrays import Array, Mask
 
-COVERED = 0.5  # of the unit cube, by all balls together at most
+FAILED = 0.5  # of the experiments, about, at most
+_SMALLEST = 1e-6  # distance of a success from a failure: the same design
 STEEP = 3.0  # minus the score at a failure, where C = 0.001; the score while nothing has failed
 
 
 def radius(n: int, d: int) -> float:
-    """Of n balls in d dimensions whose volumes add up to `COVERED`."""
+    """After n experiments in d dimensions.
+
+    Balls of half the radius around failures do not overlap. Those of `FAILED` * n failures have the
+    volume of the unit cube.
+    """
     log_unit_ball = 0.5 * d * np.log(np.pi) - float(gammaln(0.5 * d + 1.0))
-    return float(np.exp((np.log(COVERED) - np.log(max(n, 1)) - log_unit_ball) / d))
+    return 2.0 * float(np.exp(-(np.log(FAILED * n) + log_unit_ball) / d))
 
 
 @dataclass(frozen=True)
@@ -40,6 +46,7 @@ class BallsModel:
     """
 
     failures: Array  # (n, d)
+    radius: float
 
     doubt: ClassVar[float] = 0.0
     lapse: ClassVar[float] = 0.0
@@ -47,8 +54,15 @@ class BallsModel:
 
     @classmethod
     def of(cls, X: Array, feasible: Mask) -> BallsModel:
-        """The balls of a history X (n, d) with labels (n,)."""
-        return cls(X[~feasible])
+        """The balls of a history X (n, d) with labels (n,).
+
+        The radius is halved until some design that worked lies outside of all balls.
+        """
+        r, failures = radius(*X.shape), X[~feasible]
+        if feasible.any() and len(failures):
+            furthest = float(_distances(X[feasible], failures).min(axis=1).max())
+            r /= 2.0 ** max(0.0, np.ceil(np.log2(r / max(furthest, _SMALLEST))))
+        return cls(failures, r)
 
     @property
     def scales(self) -> Array:  # (d,)
@@ -62,18 +76,15 @@ class BallsModel:
 
     def score_grad(self, X: Array) -> tuple[Array, Array, Array, Array]:
         """u (m,), w (m,) and their input gradients (m, d), (m, d)."""
-        from scipy.spatial.distance import cdist  # late, as in surrogates/kernels.py
-
         none = np.zeros_like(X)
         if not len(self.failures):
             return np.full(len(X), STEEP), none[:, 0], none, none
-        distances = cdist(X, self.failures)
+        distances = _distances(X, self.failures)
         nearest = np.argmin(distances, axis=1)
         distance = distances[np.arange(len(X)), nearest]
-        r = radius(*self.failures.shape)
         away = X - self.failures[nearest]
-        du = STEEP * away / np.maximum(distance * r, 1e-300)[:, None]
-        return STEEP * (distance / r - 1.0), none[:, 0], du, none
+        du = STEEP * away / np.maximum(distance * self.radius, 1e-300)[:, None]
+        return STEEP * (distance / self.radius - 1.0), none[:, 0], du, none
 
     def interval(self, X: Array) -> tuple[Array, Array]:  # (m,), (m,)
         """C twice: the band has no width."""
@@ -84,3 +95,9 @@ class BallsModel:
         """The same: a pending point has not failed."""
         del X
         return self
+
+
+def _distances(A: Array, B: Array) -> Array:  # (m, d), (n, d) -> (m, n)
+    from scipy.spatial.distance import cdist  # late, as in surrogates/kernels.py
+
+    return np.asarray(cdist(A, B))
