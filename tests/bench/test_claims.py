@@ -63,6 +63,7 @@ def test_a_row_of_the_table() -> None:
     assert row[6:] == ("holds by itself, not after Holm", "lower on 1 of 1 (p 1): undecided")
     said = sentence(found[0])
     assert "BE-CBO clearly outperforms the product" in said and "holds. After 3 evaluations" in said
+    assert said.endswith("not adjusted. Its mean best value is lower on 1 of 1 (p 1): undecided.")
 
 
 def test_the_pair_with_the_most_runs_decides() -> None:

@@ -122,18 +122,19 @@ def verdict_table(found: Sequence[Verdict]) -> Table:
 
 
 def sentence(verdict: Verdict) -> str:
-    """A verdict as one sentence that can be quoted."""
+    """A verdict that can be quoted by itself; its p-value is not adjusted for other claims."""
     a, b = verdict.pair
     low, high = verdict.interval
     n_runs = sum(map(len, verdict.differences))
     n_problems = len(verdict.differences)
     problems = "1 problem" if n_problems == 1 else f"{n_problems} problems"
+    by_values = f" Its mean best value is {verdict.said_by_values}." if verdict.values else ""
     return (
         f'The claim "BE-CBO {verdict.claim.words}": {verdict.said}. After {verdict.horizon} '
         f"evaluations from the same initial designs ({problems}, {n_runs} pairs of runs), {a} "
         f"minus {b} in {verdict.claim.quantity.name} is "
         f"{with_interval(verdict.mean, low, high, '+.2f')}; signed-rank test p = "
-        f"{verdict.p_value:.2g}."
+        f"{verdict.p_value:.2g}, not adjusted.{by_values}"
     )
 
 
