@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from goals import CASES, Case, cube, make_goal, no_hints, plane, quadratic, region
+from scipy.optimize import minimize
 
 from becbo.search.choice import CRAMPED, TOLERANCE
 from becbo.search.slsqp import SlsqpSearch
@@ -119,3 +120,22 @@ def test_grids_are_searched_too(parameters: list) -> None:
 def test_same_generator_same_point() -> None:
     one, two = (search(CASES[1].goal, cube(2), seed=1).x for _ in range(2))
     np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("n", [7, 200])
+def test_every_climb_has_its_iterations(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Released: maxiter=200 for each of the ten starts."""
+    given: list[object] = []
+
+    def noted(*args, options, **kwargs):  # type: ignore[no-untyped-def]
+        given.append(options["maxiter"])
+        return minimize(*args, options=options, **kwargs)
+
+    monkeypatch.setattr("scipy.optimize.minimize", noted)
+    SlsqpSearch(max_iterations=n).maximise(
+        make_goal(plane([1.0, 0.0]), plane([-1.0, 0.0], 0.5)),
+        region(cube(2)),
+        no_hints(2),
+        np.random.default_rng(0),
+    )
+    assert given == [n] * 10
