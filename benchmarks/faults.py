@@ -29,12 +29,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import optuna
+from optuna.distributions import FloatDistribution
 from optuna.trial import TrialState
 from postgres_server import NoServer, PostgresServer
 
 from becbo.optuna import lost_numbers, open_storage
 from becbo.optuna.history import Rules, read_history
-from becbo.optuna.spaces import StudySpace, all_distributions
+from becbo.optuna.spaces import StudySpace
 from becbo.optuna.study_data import StudyData
 from becbo.optuna.worker import count_trials
 from becbo.trial import Outcome
@@ -46,9 +47,11 @@ SUSPENDED = 5 * HEARTBEAT  # seconds
 DOWN = 2.0  # seconds that the server is away
 PATIENCE = 600  # seconds that a run may take
 
+SPACE = StudySpace.of({"x": FloatDistribution(0, 1), "y": FloatDistribution(0, 1)})
+
 # What can be wrong, and what it means.
 WRONGS = {
-    "twice": "a trial was begun by two processes",
+    "twice": "a trial was begun more than once",
     "lost": "an enqueued design, or a result that a living process computed, is not in the study",
     "unaccounted": "a trial is neither finished nor lost, the budget is missed, or a worker failed",
     "wrong": "the models learn something else than what the objective returns",
@@ -219,8 +222,7 @@ def judge(campaign: Campaign, study: optuna.Study, designs: list[tuple[float, fl
         for line in (lines[:-1] if pid in campaign.killed else lines)
         if line[0] == "ended"
     }
-    space = StudySpace.of(all_distributions(trials))
-    history = read_history(data, space, Rules()).trials
+    history = read_history(data, SPACE, Rules()).trials
     waiting = [t for t in trials if t.state is TrialState.WAITING]
     running = [t.number for t in trials if t.state is TrialState.RUNNING]
     missed = abs(count_trials(study, "value", data.outputs).finished - campaign.plan.trials)

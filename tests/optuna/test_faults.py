@@ -153,6 +153,28 @@ def test_a_worker_that_was_taken_for_dead_comes_back(workers: Workers, is_repeat
     assert "3 of 3 trials finished" in done.out
 
 
+def test_a_worker_suspended_while_it_makes_a_proposal(workers: Workers) -> None:
+    """Its trial has been taken for lost: the proposal has no place, and the worker goes on."""
+    assert workers.run("--trials", "2", *QUICK).code == 0
+    before = (
+        "import os, signal; from becbo.optuna import BECBOSampler\n"
+        "propose = BECBOSampler._propose\n"
+        "def stop(*args):\n"
+        "    BECBOSampler._propose = propose\n"
+        "    open('proposing', 'w').close(); os.kill(os.getpid(), signal.SIGSTOP)\n"
+        "    return propose(*args)\n"
+        "BECBOSampler._propose = stop"
+    )
+    sleeper = workers.start("--trials", "4", *QUICK, before=before)
+    wait_until((workers.folder / "proposing").exists, sleeper)
+    assert workers.run("--trials", "4", *QUICK).code == 0
+    sleeper.send_signal(signal.SIGCONT)
+    done = workers.end(sleeper)
+    assert (done.code, "Traceback" in done.err) == (0, False)
+    assert "trial 2 gave no sign of life for too long" in done.out
+    assert len(counted(workers)) == 4
+
+
 @on("postgresql")
 def test_a_server_that_restarts(workers: Workers, postgres_server: Any) -> None:
     """Results that were computed meanwhile are stored, and nobody exits."""

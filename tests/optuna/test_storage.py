@@ -131,14 +131,12 @@ def test_a_lock_that_cannot_be() -> None:
             raise AssertionError("nobody passes")
 
 
-def test_a_database_has_a_heartbeat_and_a_journal_has_none(where: str, opening: Opening) -> None:
-    storage = opening(where, heartbeat=7)
-    if isinstance(storage, JournalStorage):
-        assert where.endswith(".journal")
-        return
+def test_every_storage_has_a_heartbeat(where: str, opening: Opening) -> None:
+    storage: Any = opening(where, heartbeat=7)
     assert storage.get_heartbeat_interval() == 7
     assert storage.get_heartbeat_stale_trial_callback() is requeue_lost
-    assert opening(where, heartbeat=None).get_heartbeat_interval() is None
+    without: Any = opening(where, heartbeat=None)
+    assert without.get_heartbeat_interval() is None
 
 
 def test_what_was_written_is_there_when_opened_again(where: str, opening: Opening) -> None:

@@ -166,7 +166,6 @@ def worker(
         known = outputs_of(shared, (), measured)
         with _Report(known, trials, console) as report:
             Worker(
-                storage=opened,
                 study=shared,
                 evaluation=Evaluation(function, known, catches, stop.is_asked_for),
                 pruned=counts_as,

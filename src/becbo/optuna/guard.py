@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import optuna
+from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import FrozenTrial, TrialState
 
 from becbo.optuna.internals import is_in_optimize, whole_study
@@ -40,10 +41,13 @@ def guarded(study: optuna.Study, trial: FrozenTrial) -> Iterator[optuna.Study]:
     Raises:
         ProposalFailed: something went wrong inside `study.optimize`. Under `study.ask` the error
             itself is raised.
+        UpdateFinishedTrialError: somebody has ended the trial meanwhile.
     """
     study = whole_study(study)
     try:
         yield study
+    except UpdateFinishedTrialError:  # somebody has ended the trial: nobody needs a proposal
+        raise
     except Exception as error:
         if not is_in_optimize(study):
             _mark_lost(study, trial, error)

@@ -32,6 +32,7 @@ ALIVE = "becbo:alive"  # system attribute of a running trial: its last sign of l
 
 # Seconds after which a lock on the file is taken from whoever holds it. Records are short.
 _LEASE = 10
+_BINARY = getattr(os, "O_BINARY", 0)  # Windows would change ends of lines
 # How Optuna begins a record.
 _START = b'{"op_code"'
 # Bytes that are read at once in search of the end of the last whole record.
@@ -116,7 +117,7 @@ class JournalFile(JournalFileBackend):
         text = "".join(json.dumps(log, separators=(",", ":")) + "\n" for log in logs)
         try:
             with self._guard.held():
-                file = os.open(self._path, os.O_RDWR | os.O_APPEND)
+                file = os.open(self._path, os.O_RDWR | os.O_APPEND | _BINARY)
                 try:
                     _mend_end(file, self._path)
                     _append(file, text.encode())
@@ -184,7 +185,8 @@ def _last_line(file: int, size: int) -> bytes:
     start, tail = size, b""
     while start > 0 and b"\n" not in tail[:-1]:
         start = max(0, start - _CHUNK)
-        tail = os.pread(file, size - start, start)
+        os.lseek(file, start, os.SEEK_SET)
+        tail = os.read(file, size - start)
     return tail[tail.rfind(b"\n", 0, -1) + 1 :]
 
 

@@ -13,13 +13,13 @@ from typing import Protocol
 
 import optuna
 from optuna.exceptions import ExperimentalWarning, UpdateFinishedTrialError
-from optuna.storages import BaseStorage, fail_stale_trials
+from optuna.storages import fail_stale_trials
 from optuna.trial import FrozenTrial, TrialState
 
 from becbo.front import front_rows
 from becbo.optuna.breakage import BREAKAGE, Patience
 from becbo.optuna.evaluation import Ending, Evaluation
-from becbo.optuna.internals import claim, claimed_trial, stored_trial
+from becbo.optuna.internals import claim, claimed_trial, storage_of, stored_trial
 from becbo.optuna.liveness import alive
 from becbo.optuna.locks import IsHeld
 from becbo.optuna.outcomes import WORKER, Pruned, is_silent, lost_among, result_of
@@ -65,7 +65,6 @@ class Worker:
     """Runs trials of a study until it has enough of them or somebody stops it.
 
     Args:
-        storage: where the study is stored, with signs of life.
         study: the study, with its sampler.
         evaluation: how the objective is called.
         pruned: what a pruned trial counts as.
@@ -76,7 +75,6 @@ class Worker:
         ending: why the study should end early, asked before every trial; None: go on.
     """
 
-    storage: BaseStorage
     study: optuna.Study
     evaluation: Evaluation
     pruned: Pruned
@@ -122,11 +120,18 @@ class Worker:
             if counts.finished + counts.running >= self.budget:
                 return counts
             trial_id = claim(self.study, {WORKER: f"{socket.gethostname()}:{os.getpid()}"})
-            with alive(self.storage, trial_id), claimed_trial(self.study, trial_id) as trial:
+            with (
+                alive(storage_of(self.study), trial_id),
+                claimed_trial(self.study, trial_id) as trial,
+            ):
                 if not is_held():  # others may have counted without this trial
                     self._tell(trial, Ending(Outcome.LOST, reason="held up"))
                     return None
-                trial.relative_params  # noqa: B018, the proposal
+                try:
+                    trial.relative_params  # noqa: B018, the proposal
+                except UpdateFinishedTrialError:
+                    self.report.note(f"{_given_away(trial)}; it had no proposal yet")
+                    return None
                 turn.close()
                 self._run(trial)
         return None
