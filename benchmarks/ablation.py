@@ -10,6 +10,11 @@ What reasons are worth while nothing has worked, on other problems
         --protocol honest --out benchmarks/results/reasons \
         --problems spring,speed_reducer,rolling_bearing,planetary_gear,batch_plant
 
+What the subset of a long history costs (`scale.py` shows it; ten hours on one core):
+
+    python benchmarks/ablation.py --variants edge,exact --seeds 3 --budget 1000 --jobs 2 \
+        --out benchmarks/results/long
+
 Records are those of `becbo bench`, under benchmarks/results/ablation unless said otherwise; a
 second start continues, and `benchmarks/report.py` makes tables of them.
 """
@@ -132,6 +137,7 @@ VARIANTS: dict[str, tuple[str, Callable[[], Boundary]]] = {
         lambda: single(search=BandSearch(n_between=0)),
     ),
     "plain-priors": ("length scales not expected to grow with sqrt(d)", plain_priors),
+    "exact": ("all experiments of a history beyond 450 count", lambda: edge(subset=None)),
 }
 COMPARED_WITH = {
     "edge": "",
@@ -139,6 +145,7 @@ COMPARED_WITH = {
     "all-reasons": "edge",
     "single": "edge",
     "cautious": "edge",
+    "exact": "edge",
 }  # the others: with "single"
 TOLD = {"reasons": "first", "all-reasons": "all"}  # of the limits that failures broke
 

@@ -24,7 +24,6 @@ from becbo.optuna import open_storage
 from becbo.optuna.repeats import MAX_RETRIES
 from becbo.outputs import Outputs
 from becbo.tables import import_cells
-from becbo.tables.files import Cell
 from becbo.tables.writing import table_cells
 
 OUTPUTS = Outputs.of(Objective("hardness", "maximize"))  # texts without the unit
@@ -304,25 +303,6 @@ def test_undo_takes_an_import_back_as_a_whole(tmp_path: Path) -> None:
     assert [run.number for run in campaign.undo_last()] == [0, 1, 2, 4]
 
 
-def test_an_import_that_was_killed_leaves_no_mark(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    campaign = new_campaign(tmp_path)
-    pending = campaign.suggest(2)
-    tell = optuna.Study.tell
-
-    def killed(study: optuna.Study, number: int, *rest: Any) -> Any:
-        return _interrupt() if number == 1 else tell(study, number, *rest)
-
-    sheet: list[list[Cell]] = [[*DESIGN, "hardness"]]
-    sheet += [[*run.params.values(), 600] for run in pending]
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(optuna.Study, "tell", killed)
-        import_cells(campaign, sheet)
-    campaign.record(1, 611)
-    assert [undone(campaign) for _ in range(2)] == [["1: pending"], ["0: pending"]]
-
-
 def test_a_withdrawn_suggestion_is_as_if_it_had_not_been_made(tmp_path: Path) -> None:
     campaign = used_campaign(tmp_path)
     number = campaign.suggest()[0].number
@@ -418,7 +398,7 @@ def test_a_run_that_the_dashboard_has_ended(
     optuna.load_study(study_name="coating", storage=open_storage(campaign.where)).tell(0, 5.0)
     monkeypatch.setattr(Campaign, "runs", property(lambda self: stale))
     for entry in ({"value": 6.0}, {"failed": True}):
-        with pytest.raises(Conflict, match="run 0 has been recorded meanwhile"):
+        with pytest.raises(Conflict, match="the run has been recorded meanwhile"):
             campaign.record(0, **entry)
     monkeypatch.undo()
     assert campaign.run(0).value == 5.0

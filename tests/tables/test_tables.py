@@ -22,7 +22,6 @@ from becbo.campaign.describing import describe
 from becbo.campaign.description import Description
 from becbo.campaign.formatting import result_text
 from becbo.campaign.runs import NOTHING, Run, RunState
-from becbo.campaign.store import Batch
 from becbo.outputs import Outputs
 from becbo.reasons import Reasons
 from becbo.tables import BadTable, export_table, import_cells, import_table
@@ -297,7 +296,7 @@ def test_every_bad_row_is_reported() -> None:
         ([HEADINGS[:-1]], "no column 'hardness'"),
         ([[*HEADINGS, "gas"]], "column 'gas' appears twice"),
         ([[*HEADINGS, "note", "Note"]], "column 'Note' appears twice"),
-        ([HEADINGS] + [[200, 2, "argon", 600]] * (MAX_ROWS + 1), "at most 1000 rows"),
+        ([HEADINGS] + [[200, 2, "argon", 600]] * (MAX_ROWS + 1), f"at most {MAX_ROWS} rows"),
     ],
 )
 def test_tables_that_cannot_be(cells: list[list[Cell]], words: str) -> None:
@@ -666,20 +665,3 @@ def test_exports_that_cannot_be(tmp_path: Path) -> None:
         export_table(campaign, tmp_path / "runs.pdf")
     with pytest.raises(InvalidInput, match="cannot write .*: No such file or directory"):
         export_table(campaign, tmp_path / "nowhere/runs.csv")
-
-
-def test_an_import_that_was_killed_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    campaign = new_campaign(tmp_path)
-    sheet: list[list[Cell]] = [[*HEADINGS], *([t, 2, "argon", 600.0] for t in (200, 210, 220))]
-    add = Batch.add
-
-    def killed(self: Batch, params: dict[str, Any], *rest: Any) -> int:
-        if params["temperature"] == 220:
-            raise KeyboardInterrupt
-        return add(self, params, *rest)
-
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(Batch, "add", killed)
-        import_cells(campaign, sheet)
-    done = import_cells(campaign, sheet)
-    assert (len(done.added), done.n_known, len(campaign.runs)) == (1, 2, 3)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import optuna
+from optuna.trial import FrozenTrial
 
 from becbo.campaign import store
 from becbo.campaign.changes import changes, check_change
@@ -39,7 +40,7 @@ from becbo.optimizer import Optimizer
 from becbo.optuna.proposal import optimizer_of
 from becbo.optuna.storage import open_storage, study_lock
 from becbo.optuna.study_data import StudyData
-from becbo.trial import Outcome
+from becbo.trial import Outcome, Result
 
 
 class Campaign:
@@ -237,7 +238,7 @@ class Campaign:
         """
         description = self.description
         checked = description.space.validate(params)
-        return self._of_trial(store.plan_run(self._study, description, checked, clean_text(note)))
+        return self._added(store.planned_run(description, checked, clean_text(note)))
 
     def record(
         self,
@@ -279,7 +280,7 @@ class Campaign:
             run = self._current(number, version)
             if run.outcome is not Outcome.PENDING:
                 raise Conflict(f"{self._recorded(run)}; correct it instead")
-            store.finish_run(self._study, self.description.outputs, run, result, note, self._by)
+            self._finish(run, result, note)
         return self.run(number)
 
     def correct(
@@ -317,7 +318,8 @@ class Campaign:
             if run.outcome is Outcome.PENDING:
                 raise InvalidInput(f"run {number} has no entry to correct; record it")
             note = run.note if note is None else clean_text(note)
-            store.replace_run(self._study, self.description, run, result, note, self._signature)
+            new = store.replaced_run(self.description, run, result, note, self._signature)
+            store.write(self._study, [new])
         return self.run(number)
 
     def undo(self, number: int, *, version: int | None = None) -> Run:
@@ -344,7 +346,7 @@ class Campaign:
                 raise InvalidInput(
                     f"run {number} has no entry to undo; withdraw it if nobody will carry it out"
                 )
-            store.restore_run(self._study, self.description, run, run.before)
+            store.write(self._study, [store.restored_run(self.description, run, run.before)])
         return self.run(number)
 
     def undo_last(self, *, entry: int | None = None) -> list[Run]:
@@ -368,8 +370,11 @@ class Campaign:
                 raise InvalidInput("nothing has been recorded yet, or every entry was undone")
             if entry is not None and entry not in [each.trial for _, each in written_last]:
                 raise Conflict("there is a newer entry by now")
-            for run, last in written_last:
-                store.restore_run(self._study, self.description, run, last.before)
+            description = self.description
+            store.write(
+                self._study,
+                [store.restored_run(description, run, last.before) for run, last in written_last],
+            )
         numbers = {run.number for run, _ in written_last}
         return [run for run in self.runs if run.number in numbers]
 
@@ -393,7 +398,7 @@ class Campaign:
             run = self._current(number, version)
             if run.outcome is not Outcome.PENDING:
                 raise Conflict(f"{self._recorded(run)}; undo that first")
-            store.finish_run(self._study, self.description.outputs, run, WITHDRAWN, None, self._by)
+            self._finish(run, WITHDRAWN, None)
         return self.run(number)
 
     def add(
@@ -424,23 +429,25 @@ class Campaign:
         description = self.description
         checked = description.space.validate(params)
         result = entered_result(description.outputs, value, failed, measured=measured)
-        return self._of_trial(
-            store.add_run(
-                self._study, description, checked, result, clean_text(note), self._signature
-            )
-        )
+        text = clean_text(note)
+        return self._added(store.new_run(description, checked, result, text, self._signature))
 
     @contextmanager
     def batch(self) -> Iterator[Batch]:
-        """Writes several entries that `undo_last` takes back together.
+        """Several entries that are written, and that `undo_last` takes back, together.
 
-        Nobody else can write meanwhile. It is not a transaction: entries before an error stay.
+        They are written at the end, all of them or none. Nobody else can write meanwhile.
 
         Yields:
             The batch, with the runs as they are now.
+
+        Raises:
+            Conflict: Another program, such as optuna-dashboard, has ended the trial of a run.
         """
         with self._lock():
-            yield Batch(self._study, self.description, self.runs, self._by)
+            batch = Batch(self.description, self.runs, self._by)
+            yield batch
+            batch.write(self._study)
 
     def optimizer(self) -> Optimizer:
         """The runs as an `Optimizer`, for predictions. It is a copy: using it changes nothing."""
@@ -450,16 +457,23 @@ class Campaign:
     def _signature(self) -> dict[str, str]:
         return {BY: self._by} if self._by else {}
 
-    def _of_trial(self, trial: int) -> Run:
-        """The run whose first trial has this number."""
-        return next(run for run in self.runs if run.trial == trial)
+    def _added(self, trial: FrozenTrial) -> Run:
+        """Adds a trial; returns its run."""
+        (number,) = store.write(self._study, [trial])
+        return next(run for run in self.runs if run.trial == number)
+
+    def _finish(self, run: Run, result: Result, note: str | None) -> None:
+        outputs = self.description.outputs
+        ending = store.finished_run(outputs, run, result, note, self._signature)
+        store.write(self._study, endings=[ending])
 
     def _retry_lost(self, at_most: int) -> list[int]:
         """Adds runs with the designs of lost ones; returns the numbers of their trials."""
         description = self.description
         with self._lock():
             due = runs_to_repeat(self.runs, description.space)[:at_most]
-            return [store.retry_run(self._study, description, run) for run in due]
+            new = [store.retried_run(self._study, description, run) for run in due]
+            return store.write(self._study, new)
 
     def _current(self, number: int, version: int | None) -> Run:
         run = self.run(number)

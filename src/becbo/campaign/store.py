@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any
 
 import optuna
 from optuna.storages import BaseStorage
-from optuna.trial import TrialState
+from optuna.trial import FrozenTrial, TrialState
 
 from becbo.campaign.describing import describe, read_description
 from becbo.campaign.description import Description
@@ -24,7 +24,8 @@ from becbo.campaign.errors import Conflict, NotFound
 from becbo.campaign.proposals import plan_of
 from becbo.campaign.runs import BATCH, BY, NOTE, REOPENED, RESTORES, Run, RunState, clean_text
 from becbo.errors import InvalidInput
-from becbo.optuna.internals import add_trial, replace_choices, set_system_attr, set_user_attr
+from becbo.optuna.bulk import Ending, write_trials
+from becbo.optuna.internals import replace_choices
 from becbo.optuna.measured import VALUES, name_values, study_directions, study_values
 from becbo.optuna.outcomes import FIXED, OUTCOME, REASON, REPLACES, RETRIES
 from becbo.optuna.proposal import next_proposal
@@ -192,17 +193,16 @@ def _described(content: str) -> Description:
     return describe(json.loads(content))
 
 
-def add_run(
-    study: optuna.Study,
+def new_run(
     description: Description,
     params: Mapping[str, Any],
     result: Result,
     note: str = "",
     system_attrs: Mapping[str, Any] | None = None,
-) -> int:
-    """Adds a trial with these settings and this result; returns the number of the trial."""
+) -> FrozenTrial:
+    """A trial with these settings and this result, which `write` adds."""
     state, values = _as_told(result, description.outputs)
-    trial = optuna.create_trial(
+    return optuna.create_trial(
         state=state,
         values=values,
         params=dict(params),
@@ -210,68 +210,65 @@ def add_run(
         user_attrs=_attributes(result, note or None, description.outputs),
         system_attrs=dict(system_attrs or {}),
     )
-    return add_trial(study, trial)
 
 
-def finish_run(
-    study: optuna.Study,
-    outputs: Outputs,
-    run: Run,
-    result: Result,
-    note: str | None,
-    by: str = "",
-    batch: str = "",
-) -> None:
-    """Ends the trial of a pending run."""
-    trial = study.get_trials(deepcopy=False)[run.version]
-    state, values = _as_told(result, outputs)
-    try:
-        # Also if they are empty: a program that was killed just here may have left its own.
-        for key, text in ((BATCH, batch), (BY, by)):
-            set_system_attr(study, trial, key, text)
-        # The same holds for values: nothing counts before the outcome is written.
-        stale: dict[str, Any] = {VALUES: {}} if VALUES in trial.user_attrs else {}
-        attrs = stale | _attributes(result, note and clean_text(note), outputs)
-        for key, value in attrs.items():
-            set_user_attr(study, trial, key, value)
-        study.tell(run.version, values, state)
-    except (ValueError, optuna.exceptions.UpdateFinishedTrialError) as error:
-        # Another program, such as optuna-dashboard, ended it without taking the lock.
-        raise Conflict(f"run {run.number} has been recorded meanwhile") from error
+def planned_run(description: Description, params: Mapping[str, Any], note: str) -> FrozenTrial:
+    """A pending trial with a design that somebody chose."""
+    return new_run(description, params, PENDING, note, {FIXED: dict(params)})
 
 
-def replace_run(
-    study: optuna.Study,
+def retried_run(study: optuna.Study, description: Description, run: Run) -> FrozenTrial:
+    """A pending trial with the design of a lost run."""
+    lost = study.get_trials(deepcopy=False)[run.trial]
+    attrs = {RETRIES: [*lost.system_attrs.get(RETRIES, ()), run.trial]}
+    return new_run(description, run.params, PENDING, system_attrs=attrs)
+
+
+def replaced_run(
     description: Description,
     run: Run,
     result: Result,
     note: str,
     system_attrs: Mapping[str, Any] | None = None,
-) -> None:
-    """Adds a trial that represents the run from now on."""
+) -> FrozenTrial:
+    """A trial that represents the run from now on."""
     attrs = {REPLACES: run.version, **(system_attrs or {})}
-    add_run(study, description, run.params, result, note, attrs)
+    return new_run(description, run.params, result, note, attrs)
 
 
-def retry_run(study: optuna.Study, description: Description, run: Run) -> int:
-    """Adds a pending trial with the design of a lost run; returns its number."""
-    lost = study.get_trials(deepcopy=False)[run.trial]
-    attrs = {RETRIES: [*lost.system_attrs.get(RETRIES, ()), run.trial]}
-    return add_run(study, description, run.params, PENDING, system_attrs=attrs)
-
-
-def plan_run(
-    study: optuna.Study, description: Description, params: Mapping[str, Any], note: str
-) -> int:
-    """Adds a pending trial with a design that somebody chose; returns its number."""
-    return add_run(study, description, params, PENDING, note, {FIXED: dict(params)})
-
-
-def restore_run(study: optuna.Study, description: Description, run: Run, earlier: RunState) -> None:
-    """Returns the run to an earlier state."""
+def restored_run(description: Description, run: Run, earlier: RunState) -> FrozenTrial:
+    """A trial with which the run returns to an earlier state."""
     is_pending = earlier.result.outcome is Outcome.PENDING
     attrs = {REOPENED: True} if is_pending else {RESTORES: earlier.entry, BY: earlier.by}
-    replace_run(study, description, run, earlier.result, earlier.note, attrs)
+    return replaced_run(description, run, earlier.result, earlier.note, attrs)
+
+
+def finished_run(
+    outputs: Outputs,
+    run: Run,
+    result: Result,
+    note: str | None,
+    system_attrs: Mapping[str, Any] | None = None,
+) -> Ending:
+    """How the trial of a pending run ends."""
+    state, values = _as_told(result, outputs)
+    attrs = _attributes(result, note and clean_text(note), outputs)
+    return Ending(run.version, state, values, attrs, system_attrs or {})
+
+
+def write(
+    study: optuna.Study, new: Sequence[FrozenTrial] = (), endings: Sequence[Ending] = ()
+) -> list[int]:
+    """Writes entries, all of them or none; returns the numbers of the new trials.
+
+    Raises:
+        Conflict: Another program, such as optuna-dashboard, ended a trial without taking the lock.
+    """
+    try:
+        return write_trials(study, new, endings)
+    except optuna.exceptions.UpdateFinishedTrialError as error:
+        what = "the run has" if len(endings) == 1 else "one of the runs has"
+        raise Conflict(f"{what} been recorded meanwhile") from error
 
 
 def _as_told(result: Result, outputs: Outputs) -> tuple[TrialState, list[float] | None]:
@@ -298,31 +295,33 @@ def _attributes(result: Result, note: str | None, outputs: Outputs) -> dict[str,
 
 @dataclass(frozen=True)
 class Batch:
-    """Entries that `Campaign.undo_last` takes back together; see `Campaign.batch`.
+    """Entries that are written, and that `Campaign.undo_last` takes back, together.
 
     Attributes:
+        description: The campaign.
         runs: The runs when the batch began.
         by: Who writes.
+        trials: The numbers of the trials that were added, once everything is written.
     """
 
-    study: optuna.Study
     description: Description
     runs: list[Run]
     by: str = ""
+    trials: list[int] = field(default_factory=list)
+    _added: list[FrozenTrial] = field(default_factory=list)
+    _replaced: list[FrozenTrial] = field(default_factory=list)
+    _endings: list[Ending] = field(default_factory=list)
     _id: str = field(default_factory=lambda: uuid.uuid4().hex)
 
-    def add(self, params: Mapping[str, Any], result: Result, note: str = "") -> int:
+    def add(self, params: Mapping[str, Any], result: Result, note: str = "") -> None:
         """Adds an experiment that was not suggested here.
 
         Args:
             params: A valid value for every parameter.
             result: What came out.
             note: Anything worth keeping.
-
-        Returns:
-            The number of its trial.
         """
-        return add_run(self.study, self.description, params, result, note, self._signature)
+        self._added.append(new_run(self.description, params, result, note, self._signature))
 
     def record(self, run: Run, result: Result, note: str) -> None:
         """Records a pending run, or replaces what was recorded about another one.
@@ -331,15 +330,20 @@ class Batch:
             run: One of `runs`.
             result: What came out.
             note: Anything worth keeping.
-
-        Raises:
-            Conflict: Another program ended the trial of the run.
         """
         if run.outcome is Outcome.PENDING:
             outputs = self.description.outputs
-            finish_run(self.study, outputs, run, result, note or None, self.by, self._id)
+            ending = finished_run(outputs, run, result, note or None, self._signature)
+            self._endings.append(ending)
         else:
-            replace_run(self.study, self.description, run, result, note, self._signature)
+            self._replaced.append(
+                replaced_run(self.description, run, result, note, self._signature)
+            )
+
+    def write(self, study: optuna.Study) -> None:
+        """Writes everything, or nothing and raises Conflict."""
+        numbers = write(study, [*self._replaced, *self._added], self._endings)
+        self.trials.extend(numbers[len(self._replaced) :])
 
     @property
     def _signature(self) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Everything here that Optuna does not document: its private names are used in this file only.
+"""What Optuna does not document: its private names are used here and in `bulk` only.
 
 Optuna's own samplers publish what they need to share in system attributes in the same way.
 """
@@ -102,21 +102,9 @@ def is_in_optimize(study: optuna.Study) -> bool:
     return bool(study._thread_local.in_optimize_loop)
 
 
-def add_trial(study: optuna.Study, trial: FrozenTrial) -> int:
-    """Adds a trial as `Study.add_trial` does, and returns its number."""
-    storage = study._storage
-    trial_id = storage.create_new_trial(study._study_id, template_trial=trial)
-    return storage.get_trial_number_from_id(trial_id)
-
-
 def set_system_attr(study: optuna.Study, trial: FrozenTrial, key: str, value: Any) -> None:
     """Sets a system attribute of a stored trial that has not ended."""
     study._storage.set_trial_system_attr(trial._trial_id, key, value)
-
-
-def set_user_attr(study: optuna.Study, trial: FrozenTrial, key: str, value: Any) -> None:
-    """Sets a user attribute of a stored trial that has not ended."""
-    study._storage.set_trial_user_attr(trial._trial_id, key, value)
 
 
 def store_constraints(

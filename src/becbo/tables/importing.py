@@ -45,7 +45,7 @@ def import_table(campaign: Campaign, path: str | Path) -> ImportSummary:
     A row with the number or the design of a pending run records that run, or leaves it pending if
     it has a number and no result. A row that is known already is skipped, except that a missing
     reason or note is taken over. A table that has grown can therefore be imported again, and so
-    can one whose import was killed half way, or undone.
+    can one whose import was undone.
 
     Args:
         campaign: The campaign to import into.
@@ -81,12 +81,14 @@ def import_cells(campaign: Campaign, cells: Sequence[Sequence[Cell]]) -> ImportS
     """
     table = read_rows(campaign.description, cells)
     with campaign.batch() as batch:
-        plan = match_rows(campaign.description, table.rows, batch.runs)
+        plan = match_rows(batch.description, table.rows, batch.runs)
         for run, row in plan.to_record:
             batch.record(run, row.result, row.note)
         for run in plan.to_correct:
             batch.record(run, run.result, run.note)
-        added = {batch.add(row.params, row.result, row.note): row for row in plan.to_add}
+        for row in plan.to_add:
+            batch.add(row.params, row.result, row.note)
+    added = dict(zip(batch.trials, plan.to_add, strict=True))
     recorded = {run.trial: row for run, row in plan.to_record}
     corrected = {run.trial for run in plan.to_correct}
     taken, runs = added | recorded, campaign.runs
