@@ -32,6 +32,7 @@ TABLE: dict[str, set[str]] = {
     # What an experiment is: recording one imports nothing of the engine.
     "becbo.errors": set(),
     "becbo.extras": {"becbo.errors"},
+    "becbo.files": {"becbo.errors"},
     "becbo.__main__": {"becbo.cli", "becbo.extras"},
     "becbo.arrays": {"numpy"},
     "becbo.checks": {"numpy", "becbo.errors"},
@@ -462,7 +463,10 @@ TABLE: dict[str, set[str]] = {
         "becbo.web",
     },
     "becbo.web.schemas": {"pydantic", "becbo.campaign", "becbo.tables", "becbo.web"},
+    "becbo.web.connections": {"starlette", "uvicorn"},
+    "becbo.web.logs": set(),
     "becbo.web.security": {"starlette"},
+    "becbo.web.tokens": {"becbo.errors"},
     # Designs for a history that the caller keeps need no campaign.
     "becbo.web.tasks": {
         "becbo.trial",
@@ -495,7 +499,6 @@ TABLE: dict[str, set[str]] = {
         "optuna",
         "rich",
         "typer",
-        "uvicorn",
         "becbo.errors",
         "becbo.optuna.storage",
         "becbo.web",
@@ -515,7 +518,7 @@ TABLE: dict[str, set[str]] = {
 }
 
 # Every part may say which extra brings a package that is missing.
-EVERYWHERE = {"becbo.extras"}
+EVERYWHERE = {"becbo.extras", "becbo.files"}
 
 # Private names of Optuna, which only two files may use.
 PRIVATE = re.compile(

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx2 as httpx
-import uvicorn
 from starlette.testclient import TestClient
 
 from becbo.cli import main
+from becbo.web.connections import make_server
 
 COATING = {
     "name": "coating",
@@ -58,7 +58,7 @@ Opens = Callable[..., Site]
 def serving(app: Any) -> Iterator[str]:
     """The address of a server that runs in a thread."""
     bound = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", ws="none"))
+    server = make_server(app)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
     thread.start()
     try:
@@ -70,5 +70,5 @@ def serving(app: Any) -> Iterator[str]:
 
 def run_server(where: str, port: int) -> None:
     """The command `becbo serve`, as a process of its own."""
-    sys.argv = ["becbo", "serve", "--file", where, "--port", str(port)]
+    sys.argv = ["becbo", "serve", "--file", where, "--port", str(port), "--token", TOKEN]
     main()

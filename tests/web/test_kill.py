@@ -11,7 +11,7 @@ from pathlib import Path
 
 import httpx2 as httpx
 import pytest
-from web.lab import run_server
+from web.lab import TOKEN, run_server
 
 from becbo.campaign.campaign import Campaign
 from becbo.trial import Result
@@ -66,7 +66,9 @@ def _record_until_killed(
 ) -> list[Result]:
     acknowledged: list[Result] = []
     n_wanted = rng.randint(1, 4)
-    with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
+    bearer = {"Authorization": f"Bearer {TOKEN}"}
+    address = f"http://127.0.0.1:{port}"
+    with httpx.Client(base_url=address, headers=bearer, timeout=60) as client:
         _wait_for(client, server)
         for result in entries():
             if len(acknowledged) == n_wanted:

@@ -50,9 +50,14 @@ COMMAND = [sys.executable, "-c", "from becbo.cli import main; main()", "serve", 
 Start = Callable[..., tuple[subprocess.Popen[str], str]]
 
 
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
 @pytest.fixture
 def start(where: Path) -> Iterator[Start]:
-    """Starts the command and reads its address."""
+    """Starts the command and reads the link that it prints."""
     running = []
 
     def start(*options: str) -> tuple[subprocess.Popen[str], str]:
@@ -92,11 +97,22 @@ def _command(process: Path) -> str:
         return ""
 
 
+def opened(link: str) -> httpx.Client:
+    """A program that knows the token of a link."""
+    address, _, token = link.partition("/login?token=")
+    address = re.sub("//[^:]+", "//127.0.0.1", address)
+    return httpx.Client(base_url=address, headers={"Authorization": f"Bearer {token}"}, timeout=60)
+
+
 def test_on_this_machine(start: Start) -> None:
-    process, address = start()
-    assert httpx.get(address, timeout=60).status_code == 200
-    suggest = f"{address}/api/campaigns/coating/suggest"
-    assert httpx.post(suggest, json={}, timeout=60).status_code == 201
+    process, link = start()
+    assert "//127.0.0.1:" in link
+    with opened(link) as client:
+        assert client.post("/api/campaigns/coating/suggest", json={}).status_code == 201
+        del client.headers["Authorization"]
+        assert client.get("/api/campaigns").status_code == 401
+        assert client.get(link).status_code == 200
+        assert client.get("/").status_code == 200
     found = workers(process)
     assert found
     process.send_signal(signal.SIGINT)
@@ -105,19 +121,43 @@ def test_on_this_machine(start: Start) -> None:
     wait_for_the_end(found)
 
 
+def test_the_token_is_remembered(start: Start, tmp_path: Path) -> None:
+    _, link = start()
+    _, again = start()
+    token = (tmp_path / "state/becbo/token").read_text().strip()
+    assert [text.partition("token=")[2] for text in (link, again)] == [token, token]
+    assert (tmp_path / "state/becbo/token").stat().st_mode & 0o777 == 0o600
+    process, address = start("--token", "a token of my own")
+    assert "token" not in address  # nor is it printed anywhere else
+    process.send_signal(signal.SIGINT)
+    assert process.communicate() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("content", "mode", "words"),
+    [("a token of my own", 0o644, "others can read"), ("short", 0o600, "too short")],
+)
+def test_a_token_that_cannot_be_used(
+    becbo: Callable[..., Done], tmp_path: Path, content: str, mode: int, words: str
+) -> None:
+    path = tmp_path / "state/becbo/token"
+    path.parent.mkdir(parents=True)
+    path.write_text(content)
+    path.chmod(mode)
+    done = becbo("serve", "--file", "lab.db")
+    assert done.code == 2
+    assert words in done.err and "--token" in done.err
+
+
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
 def test_for_other_machines(start: Start) -> None:
-    process, address = start("--host", "0.0.0.0")
+    process, link = start("--host", "0.0.0.0")
     assert process.stdout
-    token = process.stdout.readline().removeprefix("token: ").strip()
     assert "can read the token" in process.stdout.readline()
-    assert "0.0.0.0" not in address  # which is nobody's address
-    address = f"http://127.0.0.1:{address.rpartition(':')[2]}"
-    assert httpx.get(f"{address}/api/campaigns", timeout=60).status_code == 401
-    with httpx.Client(headers={"Authorization": f"Bearer {token}"}, timeout=60) as client:
-        assert client.get(f"{address}/api/campaigns").status_code == 200
-        suggest = f"{address}/api/campaigns/coating/suggest"
-        assert client.post(suggest, json={}).status_code == 201
+    assert "0.0.0.0" not in link  # which is nobody's address
+    with opened(link) as client:
+        assert client.get("/api/campaigns").status_code == 200
+        assert client.post("/api/campaigns/coating/suggest", json={}).status_code == 201
     found = workers(process)
     process.kill()  # it cannot tell its workers to end any more
     wait_for_the_end(found)

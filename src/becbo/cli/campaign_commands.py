@@ -19,7 +19,8 @@ from becbo.cli.options import (
     repeated_options,
     storage_errors,
 )
-from becbo.errors import InvalidInput
+
+OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="If the file exists.")]
 
 
 def new(
@@ -119,18 +120,16 @@ def import_(
 
 def export(
     table: Annotated[Path, typer.Argument(help="A .csv, .xlsx or .json file.", show_default=False)],
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="If it exists.")] = False,
+    overwrite: OverwriteOption = False,
     file: FileOption = FILE,
     campaign: NameOption = None,
 ) -> None:
     """Write all runs to a spreadsheet; .json has their history too."""
-    if table.exists() and not overwrite:  # it may be the table that was to be imported
-        raise InvalidInput(f"{table} exists already; choose another name, or add --overwrite")
     with opened_campaign(file, campaign) as opened:
         from becbo.campaign.formatting import plural
         from becbo.tables.writing import export_table
 
-        export_table(opened, table)
+        export_table(opened, table, overwrite=overwrite)
         n_runs = plural(len(opened.runs), "run")
         Console().print(f"{n_runs} written to {escape(str(table))}", soft_wrap=True)
 
@@ -169,6 +168,7 @@ def report(
     out: Annotated[Path, typer.Option("--out", "-o", help="The file to write.")] = Path(
         "report.html"
     ),
+    overwrite: OverwriteOption = False,
 ) -> None:
     """Write a report: the best design, what next and why, and what drives failure.
 
@@ -179,5 +179,5 @@ def report(
         from becbo.report.html import write_report
 
         with Console(stderr=True).status("fitting the models"):
-            path = write_report(opened, out)
+            path = write_report(opened, out, overwrite=overwrite)
     Console().print(f"Written: {escape(str(path))}", soft_wrap=True, highlight=False)

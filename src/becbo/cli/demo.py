@@ -159,7 +159,7 @@ def _report(runs: Sequence[Run], problem: Problem, interrupted: bool, console: C
 
 def _write_files(campaign: Campaign, problem: Problem, out: Path, console: Console) -> None:
     """Writes the table, and the picture and the report if their packages are installed."""
-    export_table(campaign, out / "runs.csv")
+    export_table(campaign, out / "runs.csv", overwrite=True)
     lines = [f"The study: {out / FILE}", f"Every design tried: {out / 'runs.csv'}"]
     for name, write in (("progress.png", _picture), ("report.html", _report_file)):
         try:
@@ -177,7 +177,7 @@ def _write_files(campaign: Campaign, problem: Problem, out: Path, console: Conso
 def _report_file(campaign: Campaign, problem: Problem, path: Path) -> None:
     from becbo.report import write_report
 
-    write_report(campaign, path)
+    write_report(campaign, path, overwrite=True)
 
 
 def _picture(campaign: Campaign, problem: Problem, path: Path) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import secrets
 import socket
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import quote
 
 import typer
 from rich.console import Console
@@ -19,7 +19,7 @@ _EVERYWHERE = {
     "0.0.0.0": (socket.AF_INET, "192.0.2.1"),
     "::": (socket.AF_INET6, "2001:db8::1"),
 }
-EXAMPLE = "Example: [bold]becbo serve --file lab.db[/bold], then open http://127.0.0.1:8000"
+EXAMPLE = "Example: [bold]becbo serve --file lab.db[/bold], then open the link that it prints"
 
 
 def serve(
@@ -32,8 +32,8 @@ def serve(
         str | None,
         typer.Option(
             envvar="BECBO_TOKEN",
-            help="What users must know to log in. Other machines always need one: "
-            "without this option it is generated and printed.",
+            help="What users must know to log in. Without this option it is made at the first "
+            "start and kept for the next.",
         ),
     ] = None,
     name: Annotated[
@@ -44,39 +44,38 @@ def serve(
         Path | None, typer.Option(help="A TLS certificate (PEM), for https.")
     ] = None,
     key: Annotated[Path | None, typer.Option(help="The private key of the certificate.")] = None,
+    proxy: Annotated[
+        str | None,
+        typer.Option(help="The address of a proxy whose X-Forwarded headers can be trusted."),
+    ] = None,
 ) -> None:
     """Show campaigns in a browser, and let instruments use them over HTTP.
 
-    Only this machine can connect, without a token, unless you set --host.
+    Open the link that it prints: it has the token, which programs send as
+    `Authorization: Bearer TOKEN`. Only this machine can connect, unless you set --host.
     """
     import optuna
-    import uvicorn
 
     from becbo.optuna.storage import open_storage
     from becbo.web.app import make_app
-    from becbo.web.security import MIN_TOKEN, Access, is_loopback
+    from becbo.web.connections import make_server
+    from becbo.web.logs import configure_logs
+    from becbo.web.security import Access
+    from becbo.web.tokens import MIN_TOKEN, remembered_token
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     if token is not None and len(token) < MIN_TOKEN:
         raise InvalidInput(f"--token has {len(token)} characters; use at least {MIN_TOKEN}")
-    is_generated = token is None and not is_loopback(host)
-    if is_generated:
-        token = secrets.token_urlsafe(24)
     _check_readable(certificate, key)
     open_storage(file, heartbeat=None)  # report a problem now, not on a page
+    shown = remembered_token() if token is None else None
     bound = _bind(host, port)
     names = {host, socket.gethostname(), socket.getfqdn(), *(name or ())}
-    app = make_app(file, Access(token), names)
-    _announce(bound, host, certificate is not None, token if is_generated else None)
-    config = uvicorn.Config(
-        app,
-        log_level="warning",
-        server_header=False,
-        ws="none",
-        ssl_certfile=certificate,
-        ssl_keyfile=key,
-    )
-    uvicorn.Server(config).run(sockets=[bound])
+    app = make_app(file, Access(token or shown), names)
+    _announce(bound, host, certificate is not None, shown)
+    configure_logs()
+    server = make_server(app, proxy, ssl_certfile=certificate, ssl_keyfile=key)
+    server.run(sockets=[bound])
 
 
 def _check_readable(certificate: Path | None, key: Path | None) -> None:
@@ -102,9 +101,9 @@ def _announce(bound: socket.socket, host: str, is_secure: bool, token: str | Non
     scheme, port = "https" if is_secure else "http", bound.getsockname()[1]
     console = Console()
     addresses = [f"{scheme}://{shown}:{port}" for shown in _reachable(host)]
+    if token is not None:  # one that the user gave is not printed
+        addresses = [f"{address}/login?token={quote(token)}" for address in addresses]
     console.print(f"becbo serves {escape(' or '.join(addresses))} (Ctrl-C ends it)", soft_wrap=True)
-    if token is not None:
-        console.print(f"token: [bold]{escape(token)}[/bold]", soft_wrap=True, highlight=False)
     if not is_secure and host not in ("127.0.0.1", "::1", "localhost"):
         console.print(
             "without --certificate, anyone who can listen on the network can read the token",

@@ -17,6 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from becbo.campaign import formatting
 from becbo.campaign.campaign import Campaign
 from becbo.errors import InvalidInput
+from becbo.files import check_free, write_file
 from becbo.insight.calibration import ENOUGH
 from becbo.insight.insight import Insight, analyze_campaign
 from becbo.outlook import HORIZONS
@@ -30,18 +31,19 @@ PLOTLY = (_FOLDER / "plotly-cartesian.min.js").read_text(encoding="utf-8")
 _DRAW = (_FOLDER / "draw.js").read_text(encoding="utf-8")
 
 
-def write_report(campaign: Campaign, path: str | Path) -> Path:
-    """Writes the report of a campaign to an .html file.
+def write_report(campaign: Campaign, path: str | Path, *, overwrite: bool = False) -> Path:
+    """Writes the report of a campaign.
 
     Args:
-        campaign: the campaign.
-        path: a file whose name ends in .html.
+        campaign: The campaign.
+        path: An .html file.
+        overwrite: Whether it may replace a file.
 
     Returns:
         The path.
 
     Raises:
-        InvalidInput: if the file has another ending or cannot be written.
+        InvalidInput: The file has another ending, exists already or cannot be written.
 
     Examples:
         >>> path = write_report(campaign, "coating.html")
@@ -49,11 +51,8 @@ def write_report(campaign: Campaign, path: str | Path) -> Path:
     path = Path(path)
     if path.suffix.lower() not in (".html", ".htm"):  # it would overwrite a table or a database
         raise InvalidInput(f"{path}: a report is a web page, give it a name that ends in .html")
-    content = report_page(analyze_campaign(campaign))
-    try:
-        path.write_text(content, encoding="utf-8")
-    except OSError as error:
-        raise InvalidInput(f"cannot write {path}: {error.strerror}") from error
+    check_free(path, overwrite)  # before the models are fitted, which takes a while
+    write_file(path, report_page(analyze_campaign(campaign)).encode(), overwrite=overwrite)
     return path
 
 

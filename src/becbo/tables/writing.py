@@ -13,34 +13,33 @@ from becbo.campaign.names import BELIEVED
 from becbo.campaign.runs import Run
 from becbo.campaign.serialization import run_to_dict
 from becbo.errors import InvalidInput
+from becbo.files import write_file
 from becbo.tables.files import Cell, write_csv, write_xlsx
 from becbo.tables.headings import NOTE, NUMBER, OUTCOME, REASON
 
 _SPREAD = ", standard deviation"
 
 
-def export_table(campaign: Campaign, path: str | Path) -> Path:
+def export_table(campaign: Campaign, path: str | Path, *, overwrite: bool = False) -> Path:
     """Writes all runs to a file, which `import_table` can read if it is a table.
 
     Args:
         campaign: The campaign.
         path: A .csv, .xlsx or .json file; .json has the earlier entries of each run too.
+        overwrite: Whether it may replace a file: it may be the table that was to be imported.
 
     Returns:
         The path.
 
     Raises:
-        InvalidInput: The file has another ending or cannot be written.
+        InvalidInput: The file has another ending, exists already or cannot be written.
 
     Examples:
         >>> path = export_table(campaign, "runs.xlsx")
     """
     path = Path(path)
     content = table_bytes(path.suffix, campaign.description, campaign.runs)
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise InvalidInput(f"cannot write {path}: {error.strerror}") from error
+    write_file(path, content, overwrite=overwrite)
     return path
 
 

@@ -6,14 +6,16 @@ rule and an error page carries the same headers as any other.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import ipaddress
+import logging
 import re
 import secrets
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -24,10 +26,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MAX_BODY = 5_000_000  # bytes of a request, uploads included
-MIN_TOKEN = 12  # characters
 WINDOW = 60.0  # seconds within which wrong tokens are counted
-MAX_WRONG = 5  # wrong tokens of one client
-MAX_WRONG_OVERALL = 100  # wrong tokens of all clients
+DELAY, MAX_DELAY = 0.1, 5.0  # seconds that the answer to a wrong token waits for each of them
 SESSION_LIFE = 12 * 3600.0  # seconds without a request
 MAX_SESSIONS = 10_000
 
@@ -50,10 +50,7 @@ _SESSION = re.compile(r"[\w-]{43}", re.ASCII)
 
 Clock = Callable[[], float]
 
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches the address."""
-    return host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
+_logger = logging.getLogger(__name__)
 
 
 class Attempts:
@@ -61,26 +58,14 @@ class Attempts:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._wrong: deque[tuple[float, str]] = deque()
+        self._wrong: deque[float] = deque(maxlen=round(MAX_DELAY / DELAY))
 
-    def add(self, client: str) -> None:
-        """Counts a wrong token of this client."""
-        self._wrong.append((self._clock(), client))
-
-    def are_too_many(self, client: str) -> bool:
-        """Whether this client, or all of them together, have to wait."""
-        while self._wrong and self._wrong[0][0] <= self._clock() - WINDOW:
+    def add(self) -> float:
+        """Counts a wrong token; returns how long its answer has to wait, in seconds."""
+        while self._wrong and self._wrong[0] <= self._clock() - WINDOW:
             self._wrong.popleft()
-        own = sum(who == client for _, who in self._wrong)
-        return own >= MAX_WRONG or len(self._wrong) >= MAX_WRONG_OVERALL
-
-
-class TooManyAttempts(HTTPException):
-    """Too many wrong tokens."""
-
-    def __init__(self) -> None:
-        message = f"Too many wrong tokens; wait {WINDOW:.0f} seconds and try again."
-        super().__init__(429, message, {"Retry-After": f"{WINDOW:.0f}"})
+        self._wrong.append(self._clock())
+        return DELAY * len(self._wrong)
 
 
 @dataclass
@@ -92,10 +77,12 @@ class Access:
     Args:
         token: What users must know; None lets everybody in.
         clock: The time in seconds.
+        sleep: Waits for some seconds.
     """
 
     token: str | None = None
     clock: Clock = time.monotonic
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     _key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     _sessions: dict[str, float] = field(default_factory=dict, repr=False)
 
@@ -106,25 +93,17 @@ class Access:
         self.token = None
         self._attempts = Attempts(self.clock)
 
-    def check_token(self, given: str, client: str) -> bool:
-        """Checks a token.
+    async def check_token(self, given: str) -> bool:
+        """Whether this is the token; the more wrong ones there were, the longer a no takes.
 
-        Args:
-            given: What the client sent.
-            client: Its address.
-
-        Returns:
-            Whether it is the token.
-
-        Raises:
-            TooManyAttempts: The client has to wait before the next attempt.
+        Nobody can lock out, or slow down, those who know the token.
         """
-        if self._attempts.are_too_many(client):
-            raise TooManyAttempts
-        is_right = hmac.compare_digest(self._mac("token", given), self._digest)
-        if not is_right:
-            self._attempts.add(client)
-        return is_right
+        if hmac.compare_digest(self._mac("token", given), self._digest):
+            return True
+        delay = self._attempts.add()
+        _logger.warning("somebody gave a wrong token")
+        await self.sleep(delay)
+        return False
 
     def log_in(self) -> str:
         """Opens a session; returns its name."""
@@ -183,11 +162,6 @@ def set_session(request: Request, response: Response, session: str) -> None:
     response.headers.append("Set-Cookie", _cookie(request, session))
 
 
-def client_of(request: Request) -> str:
-    """The address that wrong tokens are counted for."""
-    return request.client.host if request.client else ""
-
-
 @dataclass(frozen=True)
 class Refusal:
     """Why a request is refused."""
@@ -236,7 +210,7 @@ class SecurityMiddleware:
         is_page = not request.url.path.startswith(("/api/", "/static/"))
         cookie = None if known or not is_page else _cookie(request, session_of(request))
         send = _with_headers(send, cookie)
-        if (refusal := self._refusal(request)) is None:
+        if (refusal := await self._refusal(request)) is None:
             await self._app(scope, _limited(receive), send)
         elif refusal.status == 401 and is_page and request.method in _SAFE:
             await RedirectResponse("/login", 303)(scope, receive, send)
@@ -244,7 +218,7 @@ class SecurityMiddleware:
             answer = self._answer(request, refusal.status, refusal.message, refusal.headers)
             await answer(scope, receive, send)
 
-    def _refusal(self, request: Request) -> Refusal | None:
+    async def _refusal(self, request: Request) -> Refusal | None:
         if not self._is_ours(request.headers.get("host", "")):
             return Refusal(
                 400,
@@ -256,7 +230,7 @@ class SecurityMiddleware:
         length = request.headers.get("content-length", "0")
         if not length.isdecimal() or len(length) > 12 or int(length) > MAX_BODY:
             return Refusal(413, _too_large())
-        return self._without_token(request)
+        return await self._without_token(request)
 
     def _is_ours(self, host: str) -> bool:
         """Whether a host is one of the server's.
@@ -269,16 +243,13 @@ class SecurityMiddleware:
             return False
         return name in self._names or _is_address(name)
 
-    def _without_token(self, request: Request) -> Refusal | None:
+    async def _without_token(self, request: Request) -> Refusal | None:
         if self._access.is_open or self._is_public(request.url.path):
             return None
         kind, _, token = request.headers.get("authorization", "").partition(" ")
         if kind.lower() == "bearer":
-            try:
-                if self._access.check_token(token.strip(), client_of(request)):
-                    return None
-            except TooManyAttempts as error:
-                return Refusal(error.status_code, error.detail, error.headers)
+            if await self._access.check_token(token.strip()):
+                return None
         elif self._access.is_logged_in(session_of(request)):
             return None
         return Refusal(401, "The token is missing or wrong.", {"WWW-Authenticate": "Bearer"})

@@ -21,7 +21,7 @@ from becbo.web.context import NAME_COOKIE, ContextDep
 from becbo.web.description_form import description_of, row_numbers
 from becbo.web.render import PageRenderer
 from becbo.web.routes.common import FormDep, Message, RendererDep, campaign_path, redirect
-from becbo.web.security import client_of, session_of, set_session
+from becbo.web.security import session_of, set_session
 
 ROWS = {"output": 2, "parameter": 4}  # in the form of a new campaign
 MAX_ROWS = 100
@@ -31,9 +31,19 @@ router = APIRouter(include_in_schema=False)
 
 
 @router.get("/login")
-def login_page(request: Request, render: RendererDep) -> Response:
-    """Asks for the token."""
-    return render(request, "login.html", message=None)
+async def login_page(
+    request: Request, context: ContextDep, render: RendererDep, token: str | None = None
+) -> Response:
+    """Asks for the token; the link that `becbo serve` prints has it already."""
+    if token is None:
+        return render(request, "login.html", message=None)
+    if not await context.access.check_token(token):
+        return _wrong_token(request, render)
+    # Not a redirect: after a link on another site, browsers would follow it without the cookie.
+    answer = render(request, "problem.html", title="Welcome", message="You are logged in.")
+    answer.headers["Refresh"] = "0; url=/"
+    set_session(request, answer, context.access.log_in())
+    return answer
 
 
 @router.post("/login")
@@ -41,14 +51,16 @@ async def login(
     request: Request, context: ContextDep, render: RendererDep, form: FormDep
 ) -> Response:
     """Opens a session for anyone who knows the token."""
-    if not context.access.check_token(form.fields.get("token", "").strip(), client_of(request)):
-        message = Message(
-            "This is not the token. It was printed where the server was started.", True
-        )
-        return render(request, "login.html", 401, message=message)
+    if not await context.access.check_token(form.fields.get("token", "").strip()):
+        return _wrong_token(request, render)
     answer = redirect("/")
     set_session(request, answer, context.access.log_in())
     return answer
+
+
+def _wrong_token(request: Request, render: PageRenderer) -> Response:
+    message = Message("This is not the token. It was printed where the server was started.", True)
+    return render(request, "login.html", 401, message=message)
 
 
 @router.post("/logout")
