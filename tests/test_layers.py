@@ -236,6 +236,8 @@ TABLE: dict[str, set[str]] = {
     "becbo.optuna.locks": {"optuna", "sqlalchemy", "becbo.errors"},
     "becbo.optuna.breakage": {"optuna", "sqlalchemy", "becbo.optuna.internals"},
     "becbo.optuna.databases": {"optuna", "sqlalchemy", "becbo.optuna"},
+    "becbo.optuna.internals": {"optuna", "sqlalchemy", "becbo.errors"},
+    "becbo.optuna.upkeep": {"becbo.errors", "becbo.optuna.storage"},
     "becbo.optuna.ray": {
         "optuna",
         "ray",

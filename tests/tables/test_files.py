@@ -1,6 +1,7 @@
 """Cells to files and back."""
 
 import io
+import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,16 @@ from hypothesis import strategies as st
 
 from becbo import InvalidInput
 from becbo.extras import MissingExtra
-from becbo.tables.files import Cell, read_csv, read_table, read_xlsx, write_csv, write_xlsx
+from becbo.tables.files import (
+    MAX_UNPACKED,
+    Cell,
+    Merged,
+    read_csv,
+    read_table,
+    read_xlsx,
+    write_csv,
+    write_xlsx,
+)
 
 texts = st.text("ab1 =+-@'\",;\n\t°µ漢😀", max_size=8).map(str.strip)
 cells = st.one_of(texts, st.floats(-1e306, 1e306), st.integers(-99, 99))
@@ -129,7 +139,7 @@ def test_a_cell_far_away() -> None:
         ("a.ods", b"", "a.ods: a table must be a .csv or .xlsx file"),
         ("a.csv", b"a,b\n\0", "this is not a CSV file: it has binary content"),
         ("a.csv", b'a,b\n"1,2', "the CSV file cannot be read: unexpected end of data"),
-        ("a.xlsx", b"a,b\n1,2", "the xlsx file cannot be read: File is not a zip file"),
+        ("a.xlsx", b"a,b\n1,2", "this is not an xlsx file"),
     ],
 )
 def test_files_that_cannot_be(tmp_path: Path, name: str, content: bytes, words: str) -> None:
@@ -149,3 +159,48 @@ def test_without_openpyxl(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(__import__("sys").modules, name, module)
     with pytest.raises(MissingExtra, match=r"pip install 'becbo\[lab\]'"):
         write_xlsx([["a"]])
+
+
+@pytest.mark.parametrize(
+    ("cell", "line"),
+    [
+        ("a;b", '"a;b"'),
+        ("a;=1+1", '"a;\'=1+1"'),
+        ("a\t@b", '"a\t\'@b"'),
+        ("=1", "'=1"),
+        ('say "hm"', '"say ""hm"""'),
+        ("plain", "plain"),
+        (1.5, "1.5"),
+        (None, ""),
+    ],
+)
+def test_cells_where_semicolons_separate(cell: Cell, line: str) -> None:
+    """As on a German computer: what follows a semicolon begins a cell there."""
+    assert write_csv([["x", cell]]) == f"x,{line}\n".encode()
+    assert read_csv(write_csv([["x", "y"], ["1", cell]]))[1][1] == as_text(cell)
+
+
+def test_a_small_file_that_becomes_large(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.xlsx"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/worksheets/sheet1.xml", bytes(MAX_UNPACKED + 1))
+    with pytest.raises(InvalidInput, match="unpacks to more than 50 MB"):
+        read_table(path)
+
+
+def merged(*ranges: str) -> list[list[Cell]]:
+    book = openpyxl.Workbook()
+    for row in (["Title"], ["t", "y"], [200, 5], [210, None], [220, 6]):
+        book.active.append(row)
+    for cells in ranges:
+        book.active.merge_cells(cells)
+    out = io.BytesIO()
+    book.save(out)
+    return read_xlsx(out.getvalue())
+
+
+def test_merged_cells() -> None:
+    cells = merged("A1:B1", "B3:B4")
+    assert cells[0] == ["Title", Merged("A1")]
+    assert cells[3] == [210, Merged("B3")]
+    assert [isinstance(row[1], Merged) for row in cells] == [True, False, False, True, False]

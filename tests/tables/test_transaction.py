@@ -5,13 +5,15 @@ import sys
 import textwrap
 from pathlib import Path
 
+import openpyxl
 import pytest
 import sqlalchemy
 
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.errors import Conflict
 from becbo.optuna.internals import close_connections, storage_of
-from becbo.tables.importing import import_cells
+from becbo.tables.importing import import_cells, import_table
+from becbo.tables.reading import BadTable
 from becbo.trial import Outcome
 
 pytest_plugins = ["postgres"]
@@ -25,7 +27,8 @@ IMPORT = """
     import sys, time
     from sqlalchemy import Engine, event
     from becbo.campaign.campaign import Campaign
-    from becbo.tables.importing import import_cells
+    from becbo.tables.importing import import_cells, import_table
+from becbo.tables.reading import BadTable
 
     campaign, n_rows, inserted = Campaign.open(sys.argv[1]), int(sys.argv[2]), 0
 
@@ -120,3 +123,19 @@ def test_somebody_records_a_run_meanwhile(
         patched.setattr(Campaign, "runs", property(lambda self: stale))
         import_cells(campaign, [["number", "x", "value"], [0, run.params["x"], 6.0], ["", 0.5, 1]])
     assert campaign.runs == before
+
+
+def test_a_result_that_is_merged_over_two_rows(campaign: Campaign, tmp_path: Path) -> None:
+    """It is not a failure in the second row: nobody knows what it is."""
+    book = openpyxl.Workbook()
+    for row in (["Coatings"], ["x", "value"], [0.1, 5], [0.2, None], [0.3, 6]):
+        book.active.append(row)
+    book.active.merge_cells("A1:B1")
+    book.active.merge_cells("B3:B4")
+    book.save(tmp_path / "old.xlsx")
+    with pytest.raises(BadTable, match="line 4: the cell of value is merged with B3; split it"):
+        import_table(campaign, tmp_path / "old.xlsx")
+    assert campaign.runs == []
+    book.active.unmerge_cells("B3:B4")
+    book.save(tmp_path / "old.xlsx")
+    assert len(import_table(campaign, tmp_path / "old.xlsx").added) == 3

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from web.lab import Site
 
-from becbo.tables.files import MAX_ROWS
-from becbo.web import forms
+from becbo.tables.files import MAX_ROWS, MAX_UNPACKED
 
 _OK = {"outcome": "ok"}
 
@@ -23,7 +22,7 @@ RANGE = {**A, "parameter-0-low": "0", "parameter-0-high": "1"}
 def xlsx_bomb() -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("xl/worksheets/sheet1.xml", bytes(forms.MAX_UNPACKED + 1))
+        archive.writestr("xl/worksheets/sheet1.xml", bytes(MAX_UNPACKED + 1))
     return out.getvalue()
 
 

@@ -14,13 +14,12 @@ from becbo.cli.options import (
     FileOption,
     JsonOption,
     NameOption,
+    OverwriteOption,
     opened_campaign,
     print_json,
     repeated_options,
     storage_errors,
 )
-
-OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="If the file exists.")]
 
 
 def new(

@@ -18,6 +18,8 @@ with times in ISO 8601, and
     import       {added: [number], recorded: [number], corrected: [number], blank: [number],
                   differing: [number], n_known, n_pending, noted: [column]},
                  see `becbo.tables.ImportSummary`
+    check        {damage: [text], studies: [{name, is_campaign, counts: {outcome: count},
+                  pending: [number], stale: [number]}]}
     status       {name, objectives: [{name, unit, direction, target, reference}],
                   limits: [{name, unit, lower, upper}], recorded: [{name, unit}], budget, n_done,
                   n_left, counts: {pending, ok, failed, lost}, best: run | null, front: [run],
@@ -33,6 +35,7 @@ from typer.core import TyperCommand
 
 from becbo.cli import campaign_commands as campaign
 from becbo.cli import run_commands as run
+from becbo.cli import upkeep
 
 
 class _Command(TyperCommand):
@@ -66,6 +69,8 @@ def register(app: typer.Typer) -> None:
         (campaign.export, "export", "becbo export runs.csv"),
         (campaign.status, "status", "becbo status --all"),
         (campaign.report, "report", "becbo report --out coating.html"),
+        (upkeep.check, "check", "becbo check"),
+        (upkeep.backup, "backup", "becbo backup becbo-monday.db"),
     ):
         app.command(
             name,

@@ -30,6 +30,7 @@ NameOption = Annotated[
     str | None,
     typer.Option("--campaign", "-c", help="Its name; not needed where there is only one."),
 ]
+OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="If the file exists.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="For programs: nothing but JSON.")]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any
 
 import optuna
@@ -23,6 +24,7 @@ from optuna.storages._heartbeat import BaseHeartbeat
 from optuna.storages._rdb import models
 from optuna.storages._rdb.storage import _create_scoped_session
 from optuna.trial import FrozenTrial, TrialState, create_trial
+from sqlalchemy import func
 
 from becbo.errors import InvalidInput
 
@@ -169,3 +171,22 @@ def stored_trial(study: optuna.Study, trial: optuna.Trial) -> FrozenTrial:
 def end_trial(study: optuna.Study, trial: FrozenTrial, state: TrialState) -> None:
     """Ends a trial that nobody runs."""
     study._storage.set_trial_state_values(trial._trial_id, state=state)
+
+
+def last_signs(study: optuna.Study, running: Sequence[FrozenTrial]) -> dict[int, datetime]:
+    """When the workers of running trials gave their last signs of life, by the trial's number.
+
+    Where there is none yet, it is the time when the trial began.
+    """
+    signs = {trial.number: trial.datetime_start or datetime.now() for trial in running}
+    storage = study._storage
+    backend = storage._backend if isinstance(storage, _CachedStorage) else storage
+    if isinstance(backend, RDBStorage):
+        numbers = {trial._trial_id: trial.number for trial in running}
+        table = models.TrialHeartbeatModel
+        with _create_scoped_session(backend.scoped_session) as session:
+            now = session.query(func.current_timestamp()).scalar().replace(tzinfo=None)
+            rows: Any = session.query(table).filter(table.trial_id.in_(numbers))
+            for row in rows:  # by the clock of the database, whose time zone may be another
+                signs[numbers[row.trial_id]] = datetime.now() - (now - row.heartbeat)
+    return signs

@@ -89,7 +89,7 @@ def open_storage(where: str | Path, *, heartbeat: int | None = HEARTBEAT) -> Bas
         >>> study = optuna.create_study(storage=storage, study_name="wing", load_if_exists=True)
     """
     _check_heartbeat(heartbeat)
-    place = _locate(where)
+    place = locate(where)
     if isinstance(place, URL):
         options = {"pool_pre_ping": True, "connect_args": _connect_args(place)}
         return _open_database(SharedServer, place, options, heartbeat)
@@ -121,7 +121,7 @@ def study_lock(
     Raises:
         InvalidInput: the place cannot be a storage, or cannot be written.
     """
-    place = _locate(where)
+    place = locate(where)
     lease = _grace(heartbeat)
     if isinstance(place, Path):
         return lambda: file_lock(place, lease)
@@ -149,8 +149,8 @@ def _connect_args(url: URL) -> dict[str, Any]:
     return {name: value for name, value in _POSTGRES.items() if name not in url.query}
 
 
-def _locate(where: str | Path) -> URL | Path:
-    """The file or the server that is meant."""
+def locate(where: str | Path) -> URL | Path:
+    """The file or the server that is meant, or InvalidInput."""
     text = str(where)
     if "://" not in text:
         return _file(Path(text).expanduser())

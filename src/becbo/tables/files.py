@@ -6,6 +6,7 @@ import csv
 import io
 import re
 import warnings
+import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ MAX_ROWS = 5000  # of one import, which takes about three seconds
 MAX_COLUMNS = 1000
 MAX_LINES = 2 * MAX_ROWS  # with empty ones in between
 MAX_WIDTH = 40  # of a column, in characters
+MAX_UNPACKED = 50_000_000  # bytes of an xlsx file, after decompression
 Cell = str | float | int | bool | None
 
 
@@ -60,9 +62,14 @@ def read_csv(content: bytes) -> list[list[Cell]]:
     return [[_as_written(cell) for cell in row] for row in rows]
 
 
+class Merged(str):
+    """An empty cell that belongs to a merged one; its text names the cell that has the content."""
+
+
 def read_xlsx(content: bytes) -> list[list[Cell]]:
-    """The cells of the first sheet of an Excel file."""
+    """The cells of the first sheet of an Excel file; see `Merged`."""
     openpyxl = _openpyxl()
+    _check_unpacked(content)
 
     def first_sheet(data_only: bool) -> Iterable[Sequence[Any]]:
         book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=data_only)
@@ -76,6 +83,7 @@ def read_xlsx(content: bytes) -> list[list[Cell]]:
         with warnings.catch_warnings():  # about styles and features that a table does not need
             warnings.simplefilter("ignore")
             cells = [_without_end(map(_shown, row)) for row in first_sheet(data_only=True)]
+            merged = _merged_ranges(openpyxl, content)
             unknown = [
                 cell.coordinate
                 for row, known in zip(first_sheet(data_only=False), cells, strict=True)
@@ -89,7 +97,58 @@ def read_xlsx(content: bytes) -> list[list[Cell]]:
             f"cell {unknown[0]} has a formula without its value; open the file in a spreadsheet "
             "program and save it, or write the value"
         )
+    _mark_merged(cells, merged)
     return cells
+
+
+def _check_unpacked(content: bytes) -> None:
+    """Refuses a small file that becomes a large one."""
+    try:
+        sizes = [entry.file_size for entry in zipfile.ZipFile(io.BytesIO(content)).infolist()]
+    except (zipfile.BadZipFile, ValueError) as error:
+        raise InvalidInput("this is not an xlsx file") from error
+    if sum(sizes) > MAX_UNPACKED:
+        raise InvalidInput(
+            f"the xlsx file unpacks to more than {MAX_UNPACKED // 1_000_000} MB; save it as CSV"
+        )
+
+
+_MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s[^>]*?ref="([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})"')
+Range = tuple[int, int, int, int]  # first column and row, last column and row; from 1
+
+
+def _merged_ranges(openpyxl: Any, content: bytes) -> list[Range]:
+    """The merged cells of the first sheet, which openpyxl does not tell while it reads rows."""
+    book = openpyxl.load_workbook(io.BytesIO(content), read_only=True)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        sheet = archive.read(book.worksheets[0]._worksheet_path)
+    found = _MERGED.findall(sheet)
+    return [openpyxl.utils.range_boundaries(cells.decode()) for cells in found]
+
+
+def _mark_merged(cells: list[list[Cell]], ranges: Sequence[Range]) -> None:
+    """Marks what merged cells cover, below the content in the first of them and beside it."""
+    width = max(map(len, cells), default=0)
+    n_marks = 0
+    for left, top, right, bottom in ranges:
+        name = Merged(f"{_letters(left)}{top}")
+        for row in cells[top - 1 : bottom]:
+            row += [None] * (min(right, width) - len(row))
+            for column in range(left - 1, min(right, width)):
+                if row is not cells[top - 1] or column != left - 1:
+                    row[column] = name
+                n_marks += 1
+        if n_marks > MAX_LINES * 100:
+            raise InvalidInput("the xlsx file has too many merged cells; split them")
+
+
+def _letters(column: int) -> str:
+    """The name of a column in a spreadsheet: 27 is AA."""
+    name = ""
+    while column:
+        column, letter = divmod(column - 1, 26)
+        name = chr(ord("A") + letter) + name
+    return name
 
 
 def _without_end(row: Iterable[Cell]) -> list[Cell]:
@@ -114,9 +173,7 @@ def _shown(cell: Any) -> Cell:
 
 def write_csv(cells: Iterable[Sequence[Cell]]) -> bytes:
     """Cells as a CSV file; spreadsheets will not execute any of them."""
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows([_harmless(c) for c in row] for row in cells)
-    text = out.getvalue()
+    text = "".join(",".join(map(_written, row)) + "\n" for row in cells)
     # Without this mark at the beginning, Excel reads °C as Â°C.
     return text.encode("ascii" if text.isascii() else "utf-8-sig")
 
@@ -191,23 +248,30 @@ def _decimal_point(cell: str) -> str:
     return text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text) else cell
 
 
-# First characters of what a spreadsheet takes for a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+def _written(cell: Cell) -> str:
+    """A cell as text of a CSV file.
+
+    Where semicolons separate, as on a German computer, spreadsheets take a comma for text: what
+    follows a semicolon begins another cell there. So it is harmless too, and it is quoted.
+    """
+    if not isinstance(cell, str):
+        return "" if cell is None else str(cell)
+    text = _FORMULA.sub(r"\1'\2", cell)
+    return f'"{text.replace(chr(34), chr(34) * 2)}"' if set(text) & set(',;\t"\r\n') else text
 
 
-def _harmless(cell: Cell) -> Cell:
-    """Adds an apostrophe to what a spreadsheet would take for a formula."""
-    if isinstance(cell, str) and cell.lstrip("'").startswith(_FORMULA):
-        return "'" + cell
-    return cell
+# Before what a spreadsheet takes for a formula: the beginning of a cell, and apostrophes.
+_FORMULA = re.compile(r"(^|[;\t])('*)(?=[=+\-@\t\r])")
+_HARMLESS = re.compile(r"(^|[;\t])'('*)(?=[=+\-@\t\r])")
 
 
 def _as_written(cell: str) -> str:
-    """Removes the apostrophe that `_harmless` adds."""
-    return cell[1:] if cell.startswith("'") and cell.lstrip("'").startswith(_FORMULA) else cell
+    """Removes the apostrophes that `_written` adds."""
+    return _HARMLESS.sub(r"\1\2", cell)
 
 
 def _openpyxl() -> Any:
     with needed_extras():
         import openpyxl.styles
+        import openpyxl.utils
     return openpyxl

@@ -9,7 +9,7 @@ from typing import Any
 
 from becbo.errors import InvalidInput
 from becbo.space import Categorical, Parameter
-from becbo.tables.files import Cell
+from becbo.tables.files import Cell, Merged
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 _UNCLEAR = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
@@ -19,7 +19,7 @@ _UNIT = re.compile(r"\s*°?[^\W\d_]\S*")
 
 def cell_text(cell: Cell) -> str:
     """The content of a cell as text."""
-    return "" if cell is None else str(cell).strip()
+    return "" if cell is None or isinstance(cell, Merged) else str(cell).strip()
 
 
 def parse_number(text: str, what: str, unit: str = "") -> float:

@@ -19,7 +19,7 @@ from becbo.campaign.runs import clean_text
 from becbo.errors import InvalidInput
 from becbo.outputs import Output, Outputs
 from becbo.reasons import Reasons
-from becbo.tables.files import MAX_ROWS, Cell
+from becbo.tables.files import MAX_ROWS, Cell, Merged
 from becbo.tables.headings import NOTE, NUMBER, OUTCOME, REASON, find_headings
 from becbo.tables.parsing import cell_text, parameter_value, parse_number, starts_with_number
 from becbo.trial import Outcome, Result
@@ -110,8 +110,14 @@ def read_rows(description: Description, cells: Sequence[Sequence[Cell]]) -> Tabl
             for i, text in texts.items()
             if text and not cell_text(headings[i] if i < len(headings) else None)
         ]
+        merged = [
+            f"the cell of {name} is merged with {cell}; split it, and fill in every row"
+            for name, cell in named.items()
+            if isinstance(cell, Merged)
+        ]
         remarks = [(name, _remark(texts.get(i, ""))) for name, i in columns.others]
-        read = _row(line, named, remarks, description, wrong)
+        read = None if merged else _row(line, named, remarks, description, wrong)
+        wrong += merged
         problems += [Problem(line, message) for message in wrong]
         rows += [read] if read else []
     problems += _repeated_numbers(rows)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -20,7 +18,6 @@ from becbo.trial import Outcome
 
 MAX_REASONS = 6  # that are offered
 MAX_TEXT = 500  # characters of a reason or a note
-MAX_UNPACKED = 50_000_000  # bytes of an xlsx file, after decompression
 
 Fields = Mapping[str, str]
 
@@ -67,20 +64,7 @@ def table_of(upload: Upload | None) -> list[list[Cell]]:
         raise InvalidInput("no file was chosen")
     if upload.suffix not in READERS:
         raise InvalidInput(f"a table must be a {' or '.join(READERS)} file, not {upload.name!r}")
-    if upload.suffix == ".xlsx":
-        _check_unpacked(upload.content)
     return READERS[upload.suffix](upload.content)
-
-
-def _check_unpacked(content: bytes) -> None:
-    try:
-        sizes = [entry.file_size for entry in zipfile.ZipFile(io.BytesIO(content)).infolist()]
-    except (zipfile.BadZipFile, ValueError) as error:
-        raise InvalidInput("this is not an xlsx file") from error
-    if sum(sizes) > MAX_UNPACKED:
-        raise InvalidInput(
-            f"the xlsx file unpacks to more than {MAX_UNPACKED // 1_000_000} MB; save it as CSV"
-        )
 
 
 def result_of(fields: Fields, outputs: Outputs) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def campaign_page(
     recorded: int = 0,
     corrected: int = 0,
     known: int = 0,
-    noted: Annotated[Sequence[str], Query()] = (),
+    noted: int = 0,
     differing: Annotated[Sequence[int], Query()] = (),
     blank: int = 0,
     all: bool = False,
@@ -71,11 +71,13 @@ def campaign_page(
     text = ""
     if did == "imported":
         done = _imported(added, recorded, corrected, known)
-        text = " ".join([done, *_about_blank(blank), *import_messages(noted, differing)])
+        more = [*_about_blank(blank), *_about_noted(noted), *import_messages([], differing)]
+        text = " ".join([done, *more])
     elif did == "taken-back":
         text = f"{plural(recorded, 'run')} returned to the state before the last entry."
     elif did == "changed":
-        text = f"The description is changed: {'; '.join(noted) or 'nothing is different'}."
+        places = f"in {plural(noted, 'place')}" if noted else "in nothing"
+        text = f"The description is changed {places}."
     elif did == "planned" and run is not None:
         text = f"Run {run} {_DONE[did]}."
     elif did in _DONE and run is not None:
@@ -115,6 +117,10 @@ def undo_last(
 def _about_blank(count: int) -> list[str]:
     what = f"Of these, {count} failed because the cell was empty"
     return [f"{what}; if that is wrong, correct it on the page of the run."] if count else []
+
+
+def _about_noted(count: int) -> list[str]:
+    return [f"{plural(count, 'other column')} went into the notes."] if count else []
 
 
 def _imported(added: int, recorded: int, corrected: int, known: int) -> str:
@@ -242,7 +248,7 @@ def import_table(
             recorded=len(done.recorded),
             corrected=len(done.corrected),
             known=done.n_known,
-            noted=done.noted,
+            noted=len(done.noted),
             differing=[run.number for run in done.differing],
             blank=len(done.blank),
         )

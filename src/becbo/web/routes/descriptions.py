@@ -58,7 +58,7 @@ def delete(campaign: CampaignDep, form: FormDep) -> Response:
 
 def _changed(campaign: Campaign, content: Any) -> Response:
     different = campaign.change(describe(content))
-    return redirect(campaign_path(campaign), did="changed", noted=different)
+    return redirect(campaign_path(campaign), did="changed", noted=len(different))
 
 
 def _change_page(

@@ -1,0 +1,92 @@
+"""What is under way in a storage: campaigns, and the studies of programs beside them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import optuna
+from optuna.trial import FrozenTrial, TrialState
+
+from becbo.campaign.campaign import Campaign
+from becbo.campaign.store import load_study, names_in
+from becbo.optuna.internals import close_connections, last_signs
+from becbo.optuna.outcomes import lost_among
+from becbo.optuna.storage import HEARTBEAT, MISSED, open_storage
+from becbo.trial import Outcome
+
+
+@dataclass(frozen=True)
+class StudyState:
+    """What is in a campaign, or in the study of a program.
+
+    Attributes:
+        name: Its name.
+        is_campaign: Whether people run its experiments.
+        counts: The number of experiments by outcome: `ok`, `failed`, `lost`, `pending`; in the
+            study of a program `waiting` too, for designs that no worker has taken yet.
+        pending: Numbers of runs or trials without a result.
+        stale: Those among them whose worker has given no sign of life for too long.
+    """
+
+    name: str
+    is_campaign: bool
+    counts: dict[str, int]
+    pending: list[int]
+    stale: list[int]
+
+
+def study_states(where: str | Path) -> list[StudyState]:
+    """What is in a storage, by name.
+
+    Args:
+        where: A file such as becbo.db, or the URL of a database.
+
+    Returns:
+        One state for each campaign and each study.
+    """
+    storage = open_storage(where, heartbeat=None)
+    try:
+        summaries = optuna.get_all_study_summaries(storage)
+        names, campaigns = sorted(s.study_name for s in summaries), set(names_in(storage))
+        studies = [load_study(storage, name) for name in names]
+        return [
+            _of_campaign(Campaign(where, study)) if name in campaigns else _of_study(study)
+            for name, study in zip(names, studies, strict=True)
+        ]
+    finally:
+        close_connections(storage)
+
+
+def _of_campaign(campaign: Campaign) -> StudyState:
+    runs = campaign.runs
+    counts = Counter(run.outcome.value for run in runs)
+    pending = [run.number for run in runs if run.outcome is Outcome.PENDING]
+    return StudyState(campaign.name, True, dict(counts), pending, [])
+
+
+def _of_study(study: optuna.Study) -> StudyState:
+    trials = study.get_trials(deepcopy=False)
+    lost = lost_among(trials, study.user_attrs)
+    counts = Counter(_outcome(trial, lost) for trial in trials)
+    running = [trial for trial in trials if trial.state is TrialState.RUNNING]
+    signs = last_signs(study, running)
+    latest = datetime.now() - timedelta(seconds=HEARTBEAT * MISSED)
+    stale = [trial.number for trial in running if signs[trial.number] < latest]
+    return StudyState(
+        study.study_name, False, dict(counts), [trial.number for trial in running], stale
+    )
+
+
+def _outcome(trial: FrozenTrial, lost: frozenset[int]) -> str:
+    if trial.state is TrialState.WAITING:
+        return "waiting"
+    if trial.state is TrialState.RUNNING:
+        outcome = Outcome.PENDING
+    elif trial.number in lost:
+        outcome = Outcome.LOST
+    else:
+        outcome = Outcome.FAILED if trial.state is TrialState.FAIL else Outcome.OK
+    return str(outcome.value)
