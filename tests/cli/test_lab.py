@@ -532,7 +532,7 @@ BAD_COMMANDS: list[tuple[list[str], str]] = [
     (["status", "-f", "broken.db"], "cannot open .*broken.db: file is not a database"),
     (["status", "-f", "oracle://x"], "use postgresql:// or mysql://"),
     (["export", "runs.pdf"], "must be a .csv, .xlsx, .json file, not '.pdf'"),
-    (["export", "notes.txt"], "notes.txt exists already; choose another name, or add --overwrite"),
+    (["export", "notes.txt"], "an export must be a .csv, .xlsx, .json file, not ..txt."),
     (["export", "nowhere/a.csv"], "cannot write nowhere/a.csv: No such file or directory"),
     (["import", "missing.csv"], "cannot read missing.csv: No such file or directory"),
     (["import", "notes.txt"], "notes.txt: a table must be a .csv or .xlsx file"),
