@@ -27,8 +27,7 @@ IMPORT = """
     import sys, time
     from sqlalchemy import Engine, event
     from becbo.campaign.campaign import Campaign
-    from becbo.tables.importing import import_cells, import_table
-from becbo.tables.reading import BadTable
+    from becbo.tables.importing import import_cells
 
     campaign, n_rows, inserted = Campaign.open(sys.argv[1]), int(sys.argv[2]), 0
 

@@ -212,7 +212,7 @@ def test_import_and_export(site: Site, campaign: Campaign) -> None:
     table = "temperature [°C];gas;hardness [HV];day;who\n210,5;argon;310;2 May;\n430;argon;failed\n"
     answer = site.send(f"{PAGE}/import", {}, files={"file": ("old.csv", table)})
     text = text_of(site, answer.headers["location"])
-    assert "Imported: 2 experiments added. Added to the notes: day, who." in text
+    assert "Imported: 2 experiments added. 2 other columns went into the notes." in text
     assert campaign.run(5).params["temperature"] == 210.5
     assert campaign.run(5).note == "day: 2 May"
     csv = site.get(f"{PAGE}/export.csv")

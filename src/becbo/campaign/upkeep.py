@@ -13,6 +13,7 @@ from optuna.trial import FrozenTrial, TrialState
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.store import load_study, names_in
 from becbo.optuna.internals import close_connections, last_signs
+from becbo.optuna.journal import ALIVE
 from becbo.optuna.outcomes import lost_among
 from becbo.optuna.storage import HEARTBEAT, MISSED, open_storage
 from becbo.trial import Outcome
@@ -73,8 +74,11 @@ def _of_study(study: optuna.Study) -> StudyState:
     counts = Counter(_outcome(trial, lost) for trial in trials)
     running = [trial for trial in trials if trial.state is TrialState.RUNNING]
     signs = last_signs(study, running)
+    for trial in running:
+        if ALIVE in trial.system_attrs:  # where a journal has it
+            signs[trial.number] = datetime.fromtimestamp(trial.system_attrs[ALIVE])
     latest = datetime.now() - timedelta(seconds=HEARTBEAT * MISSED)
-    stale = [trial.number for trial in running if signs[trial.number] < latest]
+    stale = [number for number, sign in signs.items() if sign < latest]
     return StudyState(
         study.study_name, False, dict(counts), [trial.number for trial in running], stale
     )

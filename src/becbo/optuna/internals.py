@@ -109,6 +109,11 @@ def set_system_attr(study: optuna.Study, trial: FrozenTrial, key: str, value: An
     study._storage.set_trial_system_attr(trial._trial_id, key, value)
 
 
+def set_user_attr(study: optuna.Study, trial: FrozenTrial, key: str, value: Any) -> None:
+    """Sets a user attribute of a stored trial that has not ended."""
+    study._storage.set_trial_user_attr(trial._trial_id, key, value)
+
+
 def store_constraints(
     function: Callable[[FrozenTrial], Sequence[float]],
     study: optuna.Study,
