@@ -15,7 +15,8 @@ Values = Mapping[str, float | None]
 
 TWO = (Objective("a"), Objective("b", "maximize"))
 THREE = (*TWO, Objective("c"))
-FIVE = (*THREE, Objective("d", "maximize"), Objective("e"))
+FOUR = (*THREE, Objective("d", "maximize"))
+FIVE = (*FOUR, Objective("e"))
 LIMITS = (Limit("low", lower=0.1), Limit("high", upper=0.8), Limit("both", lower=0.05, upper=0.9))
 RECORDED = Recorded("noted")
 
@@ -82,6 +83,12 @@ def constant(*names: str) -> Tell:
     return lambda i, worked, values: as_it_is(
         i, worked, {k: 0.7 if k in names else v for k, v in values.items()}
     )
+
+
+def odd(i: int, worked: bool, values: dict[str, float]) -> Result:
+    """One objective and a limit are constant, another limit is never measured."""
+    rest = {k: 0.7 if k in ("b", "low") else v for k, v in values.items() if k != "high"}
+    return as_it_is(i, worked, rest)
 
 
 def scaled(**factors: float) -> Tell:
@@ -167,10 +174,14 @@ def repeated(name: str, tell: Tell, outputs: Sequence[Output]) -> OutputSituatio
 
 
 ALL = (*TWO, *LIMITS, RECORDED)
+TARGETS = (Objective("a", target=0.2), Objective("c", target=0.1), Objective("b", "maximize"))
+MANY = (*FOUR, *LIMITS)
+NEVER = (*TWO, Limit("low", lower=2.0))
 HUGE, TINY = 1e300, 1e-200
 SITUATIONS = [
     situation("two objectives", TWO),
     situation("three objectives", THREE),
+    situation("four objectives", FOUR),
     situation("five objectives", FIVE),
     situation("a target", [Objective("a", target=0.2)]),
     situation("a target that was hit", [Objective("a", target=0.7)], constant("a")),
@@ -185,7 +196,9 @@ SITUATIONS = [
     situation("a limit on both sides", [TWO[0], LIMITS[2]]),
     situation("three limits", [TWO[0], *LIMITS]),
     situation("everything", ALL),
+    situation("everything and four objectives", (*FOUR, *LIMITS, RECORDED), named),
     situation("everything and five objectives", (*FIVE, *LIMITS, RECORDED)),
+    situation("everything and a target", (*TARGETS, *LIMITS, RECORDED), named_with_other_reasons),
     situation("nothing works", ALL, all_fail),
     situation("nothing works and all is measured", ALL, all_fail_with_values),
     situation("limits explain every failure", [*TWO, Limit("low", 2.0)], all_fail_with_values),
@@ -217,6 +230,16 @@ SITUATIONS = [
     situation("known linear constraints", ALL, named, CONSTRAINED["whole numbers"]),
     situation("mixed", ALL, named, MIXED),
     situation("only categoricals", ALL, named, CATEGORICAL),
+    situation("mixed, nothing works", ALL, all_fail, MIXED),
+    situation("mixed, nothing is acceptable", NEVER, all_work, MIXED),
+    situation("mixed, four objectives", MANY, named, MIXED),
+    situation("mixed, targets", (*TARGETS, *LIMITS), named_and_measured, MIXED),
+    situation("mixed, a constant and a value never measured", ALL, odd, MIXED),
+    situation("constrained, nothing is acceptable", NEVER, all_work, CONSTRAINED["a callable"]),
+    situation("constrained, four objectives", MANY, named, CONSTRAINED["whole numbers"]),
+    situation("constrained, targets", (*TARGETS, *LIMITS), named, CONSTRAINED["a callable"]),
+    situation("constrained, partial values", ALL, partial, CONSTRAINED["whole numbers"]),
+    situation("four objectives twelve orders apart", MANY, scaled(a=1e6, b=1e-6, low=1e6, d=1e-6)),
     situation("twelve orders apart", ALL, scaled(a=1e6, b=1e-6, low=1e6, high=1e-6, noted=1e-12)),
     situation("huge", ALL, scaled(**dict.fromkeys(("a", "b", "low", "high", "noted"), HUGE))),
     situation("tiny", ALL, scaled(**dict.fromkeys(("a", "b", "low", "high", "noted"), TINY))),

@@ -259,7 +259,6 @@ TABLE: dict[str, set[str]] = {
         "becbo.trial",
         "becbo.settings",
         "becbo.front",
-        "becbo.methods",
         "becbo.optimizer",
         "becbo.optuna",
         "becbo.campaign",

@@ -7,15 +7,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from becbo.arrays import Array, Mask
+from becbo.arrays import Array, Indices, Mask
 from becbo.outputs import Output, Outputs
 from becbo.reasons import Reasons, recurring
 from becbo.space import Space
 from becbo.trial import MAX_LOSSES, Outcome, Trial
 
-Rows = slice | NDArray[np.intp]
+Rows = slice | Indices
 _CLOSE = 0.01  # of the range of every parameter
 
 

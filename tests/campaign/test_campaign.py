@@ -12,7 +12,7 @@ import optuna
 import pytest
 from coating import COATING, DESIGN, new_campaign, used_campaign
 
-import becbo.optuna.proposal
+import becbo.optimizer
 from becbo import InvalidInput, Objective, Optimizer, Outcome, Trial
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.describing import describe, read_description
@@ -45,7 +45,7 @@ def learned(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> list[tuple[i
             super().__init__(*args, trials=trials, **settings)
 
     with monkeypatch.context() as patched:
-        patched.setattr(becbo.optuna.proposal, "Optimizer", Spy)
+        patched.setattr(becbo.optimizer, "Optimizer", Spy)
         campaign.suggest()
     answered = [t for t in seen if t.outcome in (Outcome.OK, Outcome.FAILED)]
     return [(t.params["layers"], t.value) for t in answered]

@@ -16,6 +16,7 @@ from becbo.campaign.describing import describe, read_description
 from becbo.campaign.description import Description, LabParameter
 from becbo.campaign.formulas import read_constraint
 from becbo.campaign.notation import parse
+from becbo.campaign.store import checked_description
 from becbo.outputs import Outputs
 
 EXAMPLE = Path(__file__).parents[2] / "examples/coating.yaml"
@@ -254,7 +255,6 @@ def test_a_constraint_on_a_logarithmic_parameter() -> None:
         ({"budget": 0}, "budget 0 must be a whole number of at least 1"),
         ({"budget": "many"}, "budget 'many' must be a whole number"),
         ({"noisy": "a bit"}, "noisy 'a bit' must be True or False"),
-        ({"method": "magic"}, "method 'magic' does not exist; choose one of edge"),
         ({"method": 5}, "method 5 must be the name of a method"),
         ({"risk": 2}, "risk 2 "),
         ({"risk": "low"}, "risk 'low' "),
@@ -264,6 +264,15 @@ def test_a_constraint_on_a_logarithmic_parameter() -> None:
 def test_descriptions_that_cannot_be(change: dict[str, Any], words: str) -> None:
     with pytest.raises(InvalidInput, match=words):
         describe({"name": "a", "parameters": {"x": X}} | change)
+
+
+def test_a_method_has_to_fit_before_anything_is_stored() -> None:
+    """A description is data; the engine is asked when a campaign is made of it."""
+    given = {"name": "a", "parameters": {"x": X}}
+    with pytest.raises(InvalidInput, match="method 'magic' does not exist; choose one of edge"):
+        checked_description(given | {"method": "magic"})
+    with pytest.raises(InvalidInput, match="cannot limit its risk"):
+        checked_description(given | {"method": "scbo", "risk": 0.2})
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from optuna.testing.pytest_samplers import (
 )
 from optuna.trial import FrozenTrial, TrialState
 
-import becbo.optuna.proposal
+import becbo.optimizer
 from becbo import (
     Categorical,
     Infeasible,
@@ -77,7 +77,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Optimizer]:
             seen.append(copy.deepcopy(self))
             return super().ask(q)
 
-    monkeypatch.setattr(becbo.optuna.proposal, "Optimizer", Spied)
+    monkeypatch.setattr(becbo.optimizer, "Optimizer", Spied)
     return seen
 
 
@@ -663,7 +663,7 @@ def test_workers_with_one_seed_that_propose_at_one_time_differ(
         for _ in range(n)
     ]
     trials = [worker.ask() for worker in workers]  # nothing is suggested yet
-    monkeypatch.setattr(becbo.optuna.proposal, "Optimizer", Simultaneous)
+    monkeypatch.setattr(becbo.optimizer, "Optimizer", Simultaneous)
     threads = [threading.Thread(target=trial.suggest_float, args=("x", 0, 1)) for trial in trials]
     for thread in threads:
         thread.start()
@@ -690,7 +690,7 @@ def test_a_design_that_another_worker_has_just_published_is_not_proposed() -> No
             return asked
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(becbo.optuna.proposal, "Optimizer", Outrun)
+        patch.setattr(becbo.optimizer, "Optimizer", Outrun)
         mine = study.ask(XY)
     theirs = study.trials[other.number].system_attrs[PROPOSAL]["params"]
     assert mine.params != theirs

@@ -176,7 +176,7 @@ def test_a_bug_stops_the_worker_and_costs_no_trial(workers: Workers) -> None:
     assert "AttributeError: 'Trial' object has no attribute 'no_such_thing'" in done.err
     assert "simulation.py" in done.err
     assert "cli/worker.py" not in done.err  # the traceback is of the objective only
-    assert "--catch" in done.err
+    assert "`catch`" in done.err
     first, again = workers.trials
     assert result_of(first).outcome is Outcome.LOST
 

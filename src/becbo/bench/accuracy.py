@@ -52,8 +52,8 @@ def probes(problem: Problem) -> Probes:
             break
     if not all(map(len, kept.values())):
         raise InvalidInput(
-            f"accuracy cannot be measured on {problem.name}: too few random designs work; leave it "
-            "out, or run without --accuracy"
+            f"accuracy cannot be measured on {problem.name}: too few random designs work; leave "
+            "the problem out, or do not measure it"
         )
     works = np.repeat([True, False], [len(kept[True]), len(kept[False])])
     return Probes(problem.encode(np.concatenate([kept[True], kept[False]])), works)

@@ -99,8 +99,8 @@ def _accuracy(section: Section, draw: Draw) -> Iterator[str]:
                 title=f"How well the classifiers know the edge ({section.name})",
             ),
             "Balanced accuracy of the classifiers on 10,000 random designs, half of them working "
-            "where enough can be found, after every evaluation of the runs that measured it "
-            "(`becbo bench run --accuracy`); guessing gives 50 %.",
+            "where enough can be found, after every evaluation of the runs that measured it; "
+            "guessing gives 50 %.",
         )
 
 

@@ -155,7 +155,7 @@ def _check_same(wanted: Run, found: Run, settings: Iterable[str]) -> None:
         if new != old:
             raise InvalidInput(
                 f"the run {found} is there with {setting} {old!r}, not {new!r}; "
-                "choose another folder with --out, or the same settings"
+                "choose another folder, or the same settings"
             )
 
 

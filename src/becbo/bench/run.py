@@ -64,7 +64,7 @@ def initial_design(problem: ConstrainedProblem, seed: int, protocol: str) -> Sta
             return Start(tuple(design), redraws)
     raise BecboError(
         f"{problem.name}: none of {N_INITIAL * n_draws} points worked, although {ratio:.2g} "
-        "of the space should; use --protocol honest"
+        "of the space should; use the protocol 'honest'"
     )
 
 
@@ -254,7 +254,7 @@ def fan_out(
 
 def _on_this_machine(tasks: list[Task], jobs: int, address: str | None) -> Iterator[Record]:
     if address is not None:
-        raise InvalidInput(f"address {address!r} needs --backend ray or --backend dask")
+        raise InvalidInput(f"address {address!r} needs the backend 'ray' or 'dask'")
     with needed_extras():
         import joblib
     with joblib.parallel_config("loky", inner_max_num_threads=1):
@@ -265,7 +265,7 @@ def _on_this_machine(tasks: list[Task], jobs: int, address: str | None) -> Itera
     except joblib.externals.loky.process_executor.BrokenProcessPool as error:
         raise BecboError(
             "a worker process was killed, perhaps for lack of memory; finished runs are kept: "
-            "start again to continue, with fewer --jobs if memory is short"
+            "start again to continue, with fewer jobs if memory is short"
         ) from error
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import optuna
 from optuna.trial import FrozenTrial
@@ -36,11 +36,13 @@ from becbo.campaign.status import Status, status_of
 from becbo.campaign.store import FILE, AnyDescription, Batch
 from becbo.checks import whole_number
 from becbo.errors import InvalidInput
-from becbo.optimizer import Optimizer
 from becbo.optuna.proposal import optimizer_of
 from becbo.optuna.storage import open_storage, study_lock
 from becbo.optuna.study_data import StudyData
 from becbo.trial import Outcome, Result
+
+if TYPE_CHECKING:
+    from becbo.optimizer import Optimizer
 
 
 class Campaign:

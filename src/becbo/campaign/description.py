@@ -40,7 +40,6 @@ from becbo.campaign.names import check_column, check_name, check_text, check_uni
 from becbo.campaign.notation import to_yaml
 from becbo.checks import whole_number
 from becbo.errors import InvalidInput
-from becbo.methods import build
 from becbo.outputs import Output, Outputs
 from becbo.settings import Settings
 from becbo.space import Categorical, Constraint, Integer, LinearConstraint, Parameter, Space
@@ -141,7 +140,6 @@ class Description:
             self._check_output(output)
         if not isinstance(self.settings.method, str):
             raise InvalidInput(f"method {self.settings.method!r} must be the name of a method")
-        build(self.settings, self.outputs)
 
     @cached_property
     def space(self) -> Space:

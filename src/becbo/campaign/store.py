@@ -101,7 +101,8 @@ def checked_description(given: AnyDescription) -> Description:
         description = read_description(given)
     else:
         description = given if isinstance(given, Description) else describe(given)
-    # Constraints that contradict each other are an error now, not at the first suggestion.
+    # A method that does not fit and constraints that contradict each other are errors now, not at
+    # the first suggestion.
     next_proposal(StudyData(description.outputs), plan_of(description))
     return description
 

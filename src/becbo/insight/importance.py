@@ -23,9 +23,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from becbo.arrays import Array, Mask
+from becbo.arrays import Array, Indices, Mask
 from becbo.mixtures import Total
 from becbo.space import Space
 
@@ -207,7 +206,7 @@ def _main_share(before: Array, after: Array, change: Array) -> float:  # (n, wid
     return float(np.clip(1 - by_chance * rest / np.mean(change**2), 0.0, 1.0))
 
 
-def _groups(columns: Array) -> NDArray[np.intp]:  # (n, width) -> (n,)
+def _groups(columns: Array) -> Indices:  # (n, width) -> (n,)
     """Group numbers of settings that count as equal; all settings differ if there are few."""
     setting = columns[:, 0] if columns.shape[1] == 1 else np.argmax(columns, axis=1)
     _, group = np.unique(setting, return_inverse=True)

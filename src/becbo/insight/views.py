@@ -11,7 +11,7 @@ from becbo.arrays import Array
 from becbo.models.base import Models
 from becbo.models.values import thresholds
 from becbo.optimizer import Optimizer
-from becbo.outputs import Limit, Output
+from becbo.outputs import Output
 
 
 @dataclass(frozen=True)
@@ -46,10 +46,10 @@ class ModelView:
 
     def p_kept(self, name: str, X: Array) -> Array | None:  # (n, dim) -> (n,)
         """The probability that an output keeps its limit; None if it has none."""
-        limit = self._output(name)
-        if not isinstance(limit, Limit):
+        limits = {limit.name: limit for limit in self.models.outputs.limits}
+        if name not in limits:
             return None
-        score, _ = thresholds([(limit, self.models.predictors[name])]).score(X)
+        score, _ = thresholds([(limits[name], self.models.predictors[name])]).score(X)
         return np.asarray(ndtr(score))
 
     def _output(self, name: str) -> Output:

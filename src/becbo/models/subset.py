@@ -9,16 +9,13 @@ so that fits continue from earlier ones as they do in short histories.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from becbo.arrays import Array
+from becbo.arrays import Array, Indices
 from becbo.data import Dataset
 from becbo.models.warm import checkpoint
 from becbo.pareto import nondominated
 
 _N_CENTRES = 3  # best designs around which the search looks
-
-Rows = NDArray[np.intp]
 
 
 def local_subset(data: Dataset, size: int) -> Dataset:
@@ -40,7 +37,7 @@ def local_subset(data: Dataset, size: int) -> Dataset:
     return data.take(np.concatenate([kept, np.arange(n, len(data.X))]))
 
 
-def _relevant(data: Dataset, size: int) -> Rows:  # (size,) increasing
+def _relevant(data: Dataset, size: int) -> Indices:  # (size,) increasing
     """A quarter the best, a quarter failures and a quarter others beside them, the rest spread.
 
     Failed designs that were repeated are among them.
@@ -61,7 +58,7 @@ def _relevant(data: Dataset, size: int) -> Rows:  # (size,) increasing
     return np.flatnonzero(chosen)
 
 
-def _repeated_failures(data: Dataset) -> Rows:
+def _repeated_failures(data: Dataset) -> Indices:
     """Experiments with designs that failed and were repeated: they tell about bad luck."""
     _, design = np.unique(data.X, axis=0, return_inverse=True)
     n_runs = np.bincount(design.ravel())[design.ravel()]
@@ -69,7 +66,7 @@ def _repeated_failures(data: Dataset) -> Rows:
     return np.flatnonzero((n_runs > 1) & (n_worked < n_runs))
 
 
-def _best_first(data: Dataset) -> Rows:
+def _best_first(data: Dataset) -> Indices:
     """Acceptable experiments: the front, then the others by the sum of their ranks."""
     rows = np.flatnonzero(data.acceptable)
     if not len(rows):

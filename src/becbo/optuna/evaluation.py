@@ -161,6 +161,6 @@ def _advice(trial: optuna.Trial, error: BaseException) -> str:
     return (
         f"The objective raised {type(error).__name__} for {trial.params}. Trial {trial.number} "
         "counts as lost and its design is offered again.\nIf such designs just fail, name the "
-        "exception in --catch or raise becbo.Infeasible; otherwise mend the objective and start "
+        "exception in `catch` or raise becbo.Infeasible; otherwise mend the objective and start "
         "the worker again."
     )

@@ -6,12 +6,11 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from optuna.trial import FrozenTrial, TrialState
 
 from becbo.errors import BecboError
-from becbo.optimizer import Optimizer
 from becbo.optuna.designs import Design, PartialDesigns, enqueued, partial_designs
 from becbo.optuna.history import History, Rules, age, read_history
 from becbo.optuna.spaces import PinnedSpace, StudySpace
@@ -20,6 +19,9 @@ from becbo.search.choice import REPEAT
 from becbo.settings import Settings
 from becbo.space import Space
 from becbo.trial import Trial
+
+if TYPE_CHECKING:
+    from becbo.optimizer import Optimizer
 
 # Seconds after which a running trial without a proposal is not about to get one.
 _SOON = 60.0
@@ -54,6 +56,8 @@ def optimizer_of(study: StudyData, plan: Plan) -> Optimizer:
 
 
 def _optimizer(space: Space, study: StudyData, history: History, plan: Plan) -> Optimizer:
+    from becbo.optimizer import Optimizer  # the engine, which recording a result does not need
+
     return Optimizer(space, study.outputs, trials=history.trials, **vars(plan.settings))
 
 

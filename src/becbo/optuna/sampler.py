@@ -20,7 +20,6 @@ from optuna.samplers import BaseSampler, RandomSampler
 from optuna.trial import FrozenTrial, TrialState
 
 from becbo.errors import InvalidInput
-from becbo.methods import build
 from becbo.optuna.beliefs import PROPOSAL, StoredProposal, proposal_of
 from becbo.optuna.designs import Design, enqueued, read_designs
 from becbo.optuna.guard import end_without_proposal, guarded
@@ -95,7 +94,7 @@ class BECBOSampler(BaseSampler):
                 raise InvalidInput(f"{name} {function!r} must be a function of a trial")
         self._settings = Settings(**settings)
         self._outputs = None if outputs is None else Outputs.of(outputs)
-        build(self._settings, self._outputs)  # errors now, not in the first trial
+        _check_method(self._settings, self._outputs)  # errors now, not in the first trial
         self._space = None if space is None else _study_space(space)
         self._rules = Rules(pruned, is_lost, stale_after)
         self._constraints_func = constraints_func
@@ -124,7 +123,7 @@ class BECBOSampler(BaseSampler):
     def _study_data(self, study: optuna.Study) -> StudyData:
         """What a study holds, if the method can handle it."""
         data = StudyData.of(study, self._outputs)
-        build(self._settings, data.outputs)
+        _check_method(self._settings, data.outputs)
         return data
 
     def infer_relative_search_space(
@@ -278,3 +277,10 @@ def _has_changed(study: optuna.Study, name: str, distribution: BaseDistribution)
     """Whether earlier trials had other ranges or choices for the parameter."""
     known = [trial.distributions.get(name) for trial in study.get_trials(deepcopy=False)]
     return any(other not in (None, distribution) for other in known)
+
+
+def _check_method(settings: Settings, outputs: Outputs | None) -> None:
+    """Raises InvalidInput if the method cannot be made for these outputs."""
+    from becbo.methods import build  # the engine, which recording a result does not need
+
+    build(settings, outputs)

@@ -12,11 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from becbo.acquisition import Acquisition, LogFeasibility, Priced
-from becbo.arrays import Array
+from becbo.arrays import Array, Indices
 from becbo.band import Band, BandRule, Both, MinimumChance, MinimumProbability
 from becbo.care import Care, proven_best
 from becbo.data import Dataset
@@ -162,7 +161,7 @@ def hints(data: Dataset, models: Models, rng: np.random.Generator) -> Hints:
     return Hints(best, failures, scales)
 
 
-def _best_rows(data: Dataset, rng: np.random.Generator) -> NDArray[np.intp]:  # (k,)
+def _best_rows(data: Dataset, rng: np.random.Generator) -> Indices:  # (k,)
     """The best acceptable designs; with several objectives, random ones of the front."""
     rows = np.flatnonzero(data.acceptable)
     gains = data.gains[rows]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from becbo.arrays import Array
+from becbo.arrays import Array, Indices
 from becbo.search.region import Region
 
 # Rounds of draws, and points in each, before rejection gives up on a tight constraint.
@@ -219,9 +218,7 @@ def between(
     return np.asarray(a + rng.beta(2.0, 2.0, (n, 1)) * (b - a))
 
 
-def spaced(
-    X: Array, order: NDArray[np.intp], n: int, gap: float, scales: Array
-) -> list[int]:  # indices
+def spaced(X: Array, order: Indices, n: int, gap: float, scales: Array) -> list[int]:  # indices
     """The first n points in `order` that keep a distance from each other."""
     Z = X / scales
     kept: list[int] = []

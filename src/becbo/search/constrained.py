@@ -6,10 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
-from becbo.arrays import Array, Mask
+from becbo.arrays import Array, Indices, Mask
 from becbo.search.ascent import ascend
 from becbo.search.candidates import between, into_polytope, near, space_filling, spaced
 from becbo.search.choice import ENUMERATE, TOLERANCE, choose
@@ -94,9 +93,7 @@ class BandSearch:
         keep = region.allowed(X)
         return X[keep], [origin for origin, kept in zip(origins, keep, strict=True) if kept]
 
-    def _starts(
-        self, X: Array, a: Array, g: Array, ranked: NDArray[np.intp], scales: Array
-    ) -> list[int]:
+    def _starts(self, X: Array, a: Array, g: Array, ranked: Indices, scales: Array) -> list[int]:
         """Spaced best points inside the band, and some by the soft gate from anywhere."""
         inside = spaced(X, ranked, self.n_starts, _START_GAP, scales)
         weight, softness, _ = self.stages[0]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from becbo.arrays import Array
+from becbo.arrays import Array, Indices
 from becbo.search.candidates import space_filling
 from becbo.search.choice import choose
 from becbo.search.goal import Found, Goal, Hints
@@ -67,7 +66,7 @@ class RestartSearch:
         return at(result.x) if np.all(np.isfinite(result.x)) else X
 
 
-def drawn_starts(a: Array, n: int, rng: np.random.Generator) -> NDArray[np.intp]:  # (m,) -> (n,)
+def drawn_starts(a: Array, n: int, rng: np.random.Generator) -> Indices:  # (m,) -> (n,)
     """BoTorch's `initialize_q_batch`: drawn by exp of the standardised values, the best always."""
     n = min(n, len(a))
     spread = a.std(ddof=1) if len(a) > 1 else 0.0  # as torch has it

@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from becbo.arrays import Array, Mask
+from becbo.arrays import Array, Indices, Mask
 from becbo.surrogates.base import (
     log_lapsed,
     probit_interval,
@@ -220,9 +219,9 @@ class GPClassifierModel:
 class Tally:
     """The runs of each of m designs, in the order of their first runs."""
 
-    first: NDArray[np.intp]  # (m,) row of the first run
-    n_worked: NDArray[np.intp]  # (m,)
-    n_failed: NDArray[np.intp]  # (m,)
+    first: Indices  # (m,) row of the first run
+    n_worked: Indices  # (m,)
+    n_failed: Indices  # (m,)
 
 
 def tally(X: Array, feasible: Mask) -> Tally:  # (n, d), (n,)

@@ -10,13 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from becbo.arrays import Array
+from becbo.arrays import Array, Indices
 from becbo.surrogates.gp import MIN_STD, GPModel
 from becbo.surrogates.kernels import Kernel
-
-Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -90,7 +87,7 @@ def stack(models: Sequence[GPModel]) -> Stacked:
     return Stacked(models[0].kernel, X, scales**-2.0, W, weights, *numbers.T[..., None])
 
 
-def _union(parts: Sequence[Array]) -> tuple[Array, list[Rows]]:  # (n_i, d) -> (n, d), (n_i,)
+def _union(parts: Sequence[Array]) -> tuple[Array, list[Indices]]:  # (n_i, d) -> (n, d), (n_i,)
     """Every design once, and for each part which of them it has."""
     first = parts[0]
     if all(np.array_equal(first, part) for part in parts[1:]):
