@@ -327,7 +327,7 @@ def build(
     else:
         method = _named(settings.method)
         proposer = method.build(settings.noisy, _networks(method, ensemble))
-        proposer = _limited(proposer.planned(settings.n_initial, budget), settings)
+        proposer = _limited(proposer, settings).planned(settings.n_initial, budget)
     if outputs is not None and not proposer.supports(outputs):
         able = [m.name for m in METHODS.values() if m.build(False, _ANY).supports(outputs)]
         raise InvalidInput(

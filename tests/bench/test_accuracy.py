@@ -19,6 +19,7 @@ from becbo.bench.accuracy import (
 from becbo.bench.cases import random_record
 from becbo.bench.records import missing, read, write
 from becbo.bench.replay import fit
+from becbo.bench.report import write_report
 from becbo.bench.run import execute, fan_out
 from becbo.errors import Infeasible
 from becbo.problems import get
@@ -110,3 +111,15 @@ def test_the_command(tmp_path: Path, becbo: Callable[..., Done]) -> None:
     assert "1 of them" in becbo(*call, "--problems", "lsq", "--out", str(tmp_path)).out
     refused = becbo(*call, "--problems", "lsq,refrigeration", "--out", str(tmp_path))
     assert refused.code == 2 and "cannot be measured on refrigeration" in refused.err
+
+
+def test_the_report_draws_the_curves(tmp_path: Path) -> None:
+    records = [
+        replace(make_record(make_run(label=label)), accuracy=(0.5, 0.75))
+        for label in ("edge", "be-cbo-gp")
+    ]
+    page = write_report(records, tmp_path, only=["paper-accuracy"])
+    assert (tmp_path / "figures" / "paper-accuracy.png").exists()
+    assert "after every evaluation of the runs that measured it" in page.read_text()
+    without = [replace(record, accuracy=()) for record in records]
+    assert "paper-accuracy" not in write_report(without, tmp_path).read_text()

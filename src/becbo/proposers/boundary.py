@@ -86,6 +86,8 @@ class Boundary(Proposer):
     def planned(self, n_initial: int, budget: int | None) -> Boundary:
         """The method that makes a budget of failures last for a budget of experiments."""
         del n_initial
+        if self.care.budget is None:
+            return self
         return replace(self, care=replace(self.care, n_planned=budget))
 
     def after(self, data: Dataset) -> Boundary:
