@@ -23,7 +23,8 @@
 
 typedef double vec __attribute__((vector_size(8 * VL), aligned(8)));
 
-static double a[N * N], b[N * N], c[N * N];
+/* Not static: the compiler may not move or drop a product between two looks at the clock. */
+double a[N * N], b[N * N], c[N * N];
 
 /* A register block of C: k steps of MR x NR products. */
 static void multiply(int k, const double *pa, const double *pb, double *block, int rows, int columns)
@@ -55,7 +56,7 @@ static void pack_b(int p0, int j0, int k, int n, double *packed)
                 *packed++ = j + r < n ? b[(p0 + p) * N + j0 + j + r] : 0;
 }
 
-static void gemm(void)
+__attribute__((noinline)) static void gemm(void)
 {
     double packed_a[UP(MC, MR) * KC], packed_b[KC * UP(NC, NR)];
     for (int j0 = 0; j0 < N; j0 += NC)
