@@ -50,16 +50,18 @@ def space_filling(region: Region, n: int, rng: np.random.Generator) -> Array:  #
 
 def _sobol_designs(region: Region, n: int, rng: np.random.Generator) -> Array:  # (n, dim)
     """Sobol points, in which the choices of each categorical come in random turns."""
-    plain = np.ones(region.dim, dtype=bool)
-    for columns, _ in region.choices:
-        plain[columns] = False
     X = np.empty((n, region.dim))
-    if plain.any():
+    if (plain := region.is_plain).any():
         X[:, plain] = sobol(n, int(plain.sum()), rng)
     for columns, values in region.choices:
-        rounds = np.tile(np.arange(len(values)), (n // len(values) + 1, 1))
-        X[:, columns] = values[rng.permuted(rounds, axis=1).ravel()[:n]]
+        X[:, columns] = values[_turns(len(values), n, rng)]
     return X
+
+
+def _turns(n_choices: int, n: int, rng: np.random.Generator) -> NDArray[np.intp]:  # (n,)
+    """Which choice each of n designs has: all come once before any comes again."""
+    rounds = np.tile(np.arange(n_choices), (n // n_choices + 1, 1))
+    return np.asarray(rng.permuted(rounds, axis=1).ravel()[:n])
 
 
 def _mixture_filling(region: Region, n: int, rng: np.random.Generator) -> Array:  # (<= n, dim)
@@ -74,11 +76,9 @@ def _mixture_filling(region: Region, n: int, rng: np.random.Generator) -> Array:
     X = walk_in_polytope(*region.polytope, len(which), rng)
     if not len(X):
         return X
-    designs = _sobol_designs(region, n_spread + n_more, rng)
-    plain = np.ones(region.dim, dtype=bool)
-    for columns, _ in region.choices:
-        X[:, columns] = designs[which][:, columns]
-        plain[columns] = False
+    for columns, values in region.choices:
+        X[:, columns] = values[_turns(len(values), n_spread + n_more, rng)[which]]
+    plain = region.is_plain
     X = into_polytope(region.snap(X), region, rng)
     keep = region.allowed(X)
     X, which = X[keep], which[keep]

@@ -68,6 +68,14 @@ class Region:
         ]
 
     @property
+    def is_plain(self) -> Mask:  # (dim,)
+        """Columns that are a number: all but those of categoricals."""
+        mask = np.ones(self.dim, dtype=bool)
+        for columns, _ in self.choices:
+            mask[columns] = False
+        return mask
+
+    @property
     def free(self) -> Mask:  # (dim,)
         """Columns a gradient may move: all but those with few values."""
         mask = np.ones(self.dim, dtype=bool)
