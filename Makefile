@@ -8,7 +8,7 @@ BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
 
 help:
-	@echo "make demo    optimise a welded beam whose bad designs return nothing"
+	@echo "make demo    optimise a gearbox whose bad designs return nothing"
 	@echo "make setup   .venv with everything for development"
 	@echo "make test    run the tests"
 	@echo "make lint    formatting, style and types"

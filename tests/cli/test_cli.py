@@ -2,6 +2,7 @@
 
 import csv
 import io
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -55,7 +56,7 @@ def test_methods_lists_all(becbo: Callable[..., Done]) -> None:
 def test_demo_reports_and_writes_its_files(becbo: Callable[..., Done], tmp_path: Path) -> None:
     (tmp_path / "a/b").mkdir(parents=True)
     (tmp_path / "a/b/runs.csv").write_text("of an earlier run")
-    done = becbo("demo", "--evaluations", "14", "--out", "a/b")
+    done = becbo("demo", "--evaluations", "14", "--out", "a/b", "--problem", "welded_beam")
     assert done.code == 0
     assert all(f"  {name} " in done.out for name in get("welded_beam").space.names)
     for words in ("best possible", "2.4454", "distance to it", "of 14", "README"):
@@ -67,7 +68,27 @@ def test_demo_reports_and_writes_its_files(becbo: Callable[..., Done], tmp_path:
     check_runs(tmp_path / "a/b/runs.csv")
     again = becbo("demo", "--evaluations", "2", "--out", "a/b")
     assert again.code == 0, again.err
-    assert campaign_names(tmp_path / "a/b/becbo.db") == ["welded_beam", "welded_beam 2"]
+    assert campaign_names(tmp_path / "a/b/becbo.db") == ["speed_reducer", "welded_beam"]
+
+
+def test_what_the_demo_prints_can_be_run(becbo: Callable[..., Done], tmp_path: Path) -> None:
+    """Also after a second demo in the same folder, and without anything on the path."""
+    out = tmp_path / "becbo demo"
+    for _ in range(2):
+        done = becbo("demo", "--evaluations", "3", "--out", str(out))
+        assert done.code == 0, done.err
+    lines = [line.strip() for line in done.out.splitlines()]
+    commands = [line for line in lines if " status --file" in line or "my_problem.py" in line]
+    assert len(commands) == 2
+    (out / "my_problem.py").write_text("print('mine')")
+    becbo("demo", "--evaluations", "1", "--out", str(out))
+    for command in commands:
+        done = subprocess.run(
+            command, shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=60,
+            env={**os.environ, "PATH": "/usr/bin:/bin"},
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    assert done.stdout == "mine\n"
 
 
 def check_runs(path: Path) -> None:

@@ -369,6 +369,19 @@ def test_a_missing_column_says_what_is_there() -> None:
         rows_of(COATED, [["Coatings of 2025", None], HEADINGS[:2], [200, 2, "argon", 600]])
 
 
+@pytest.mark.parametrize(
+    ("text", "cells"),
+    [
+        ("Trials, spring\na;b\n1,5;2\n", [["Trials, spring"], ["a", "b"], ["1.5", "2"]]),
+        ("a;b;c\n1,5;2,5;3,5\n", [["a", "b", "c"], ["1.5", "2.5", "3.5"]]),
+        ("Trials; spring\n\na,b\n1.5,2\n", [["Trials; spring"], [], ["a", "b"], ["1.5", "2"]]),
+        ("a;b;note\n1,5;2\n", [["a", "b", "note"], ["1.5", "2"]]),
+    ],
+)
+def test_a_title_does_not_decide_what_separates_the_cells(text: str, cells: list) -> None:
+    assert read_csv(text.encode()) == cells
+
+
 def test_a_title_above_the_headings() -> None:
     headings: list[Cell] = ["Temperature (°C)", *HEADINGS[1:], "note"]
     table: list[list[Cell]] = [["Coatings of 2025"], [], headings, [200, 2, "argon", 600]]

@@ -72,11 +72,11 @@ def _root(
 @app.command(epilog="Example: [bold]becbo demo --problem townsend --evaluations 100[/bold]")
 def demo(
     evaluations: Annotated[int, typer.Option(min=1, help="How many experiments to run.")] = 60,
-    # Of the seeds 0 to 7 the one with the median result: neither luck nor bad luck.
+    # Of the seeds 0 to 8 the one with the median result: neither luck nor bad luck.
     seed: Annotated[int, typer.Option(min=0, help="Another seed gives another run.")] = 7,
     problem: Annotated[
         str, typer.Option(help="The problem: a name from `becbo problems`.")
-    ] = "welded_beam",
+    ] = "speed_reducer",
     method: Annotated[str, typer.Option(help="The method: a name from `becbo methods`.")] = "edge",
     out: Annotated[Path, typer.Option(help="The folder for the files it writes.")] = Path(
         "becbo-demo"
@@ -85,8 +85,8 @@ def demo(
     """Optimise a problem whose bad designs return nothing, and show what was found.
 
     Keeps the study in a file (becbo.db) and writes every design tried (runs.csv), a
-    picture of the run (progress.png) and a report (report.html). Ctrl-C stops early
-    and still reports.
+    picture of the run (progress.png), a report (report.html) and a program to start
+    from (my_problem.py). Ctrl-C stops early and still reports.
     """
     from becbo.cli.demo import run_demo
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import os
+import shlex
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -91,11 +93,23 @@ def run_demo(
         _report(campaign.runs, problem, interrupted, console)
         with writing_to(out):
             _write_files(campaign, problem, out, console)
-    python = escape(os.path.relpath(sys.executable))
-    console.print("\nYour own problem, in a file of your own (more in README.md). Run it with")
-    console.print(f"[bold]{python} my_problem.py[/]\n", soft_wrap=True, highlight=False)
+    python, path = os.path.relpath(sys.executable), out / "my_problem.py"
+    console.print("\nYour own problem (more in README.md). Edit this file and run it with")
+    command = escape(f"{shlex.quote(python)} {shlex.quote(str(path))}")
+    console.print(f"[bold]{command}[/]\n", soft_wrap=True, highlight=False)
     console.print(Syntax(SNIPPET, "python", theme="ansi_light", background_color="default"))
     return interrupted
+
+
+def becbo_command() -> str:
+    """How this program is called from here: `make demo` does not put it on the path."""
+    beside = Path(sys.executable).with_name("becbo")
+    found = shutil.which("becbo")
+    if found is not None and Path(found).resolve() == beside.resolve():
+        return "becbo"
+    if beside.exists():
+        return shlex.quote(os.path.relpath(beside))
+    return f"{shlex.quote(os.path.relpath(sys.executable))} -m becbo"
 
 
 def _campaign(problem: Problem, method: str, budget: int, seed: int, file: Path) -> Campaign:
@@ -107,7 +121,7 @@ def _campaign(problem: Problem, method: str, budget: int, seed: int, file: Path)
         tuple(LabParameter(parameter) for parameter in problem.space.parameters),
         budget=budget,
         settings=Settings(method=method, seed=seed),
-        note=problem.notes.partition(". ")[0],
+        note="A problem from the literature, to try things on.",
     )
     return Campaign.create(described, file)
 
@@ -160,6 +174,8 @@ def _report(runs: Sequence[Run], problem: Problem, interrupted: bool, console: C
 def _write_files(campaign: Campaign, problem: Problem, out: Path, console: Console) -> None:
     """Writes the table, and the picture and the report if their packages are installed."""
     export_table(campaign, out / "runs.csv", overwrite=True)
+    if not (out / "my_problem.py").exists():  # somebody may have edited it
+        (out / "my_problem.py").write_text(SNIPPET, encoding="utf-8")
     lines = [f"The study: {out / FILE}", f"Every design tried: {out / 'runs.csv'}"]
     for name, write in (("progress.png", _picture), ("report.html", _report_file)):
         try:
@@ -168,10 +184,14 @@ def _write_files(campaign: Campaign, problem: Problem, out: Path, console: Conso
             lines.append(f"{name.partition('.')[0].capitalize()}: {out / name}")
         except MissingExtra as error:
             lines.append(f"No {name}: {error}")
-    lines.append(f"In the browser: becbo serve --file {out / FILE}")
     console.print()
     for line in lines:
         console.print(escape(line), soft_wrap=True, highlight=False)
+    named = f" -c {shlex.quote(campaign.name)}" if len(campaign_names(out / FILE)) > 1 else ""
+    place, becbo = f"--file {shlex.quote(str(out / FILE))}", becbo_command()
+    console.print("\nLook around:")
+    for what in (f"serve {place}", f"status {place}{named}", f"suggest {place}{named}"):
+        console.print(f"[bold]{escape(f'{becbo} {what}')}[/]", soft_wrap=True, highlight=False)
 
 
 def _report_file(campaign: Campaign, problem: Problem, path: Path) -> None:

@@ -8,6 +8,7 @@ import re
 import warnings
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -213,13 +214,23 @@ def _rows(text: str, delimiter: str, strict: bool) -> Iterator[list[str]]:
     return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=strict)
 
 
+_FIRST_LINES = 40  # that decide what separates the cells
+
+
 def _delimiter(text: str) -> str:
-    """What separates the cells of the first line that has several: a title may come before."""
+    """What separates the cells: what divides a line into as many cells as the next.
+
+    A title may come before, with a comma in it. Without two such lines, the first that has several
+    cells decides.
+    """
     signs = ",;\t"
-    for rows in zip(*(_rows(text, sign, strict=False) for sign in signs), strict=False):
-        n_cells = [len(row) for row in rows]
-        if max(n_cells) > 1:
-            return signs[n_cells.index(max(n_cells))]
+    tables = zip(*(_rows(text, sign, strict=False) for sign in signs), strict=False)
+    counts = ([len(row) for row in rows] for rows in tables)
+    lines = list(islice((cells for cells in counts if max(cells) > 0), _FIRST_LINES))
+    alike = [[a if a == b else 0 for a, b in zip(*pair, strict=True)] for pair in pairwise(lines)]
+    for cells in (*alike, *lines):
+        if max(cells) > 1:
+            return signs[cells.index(max(cells))]
     return signs[0]
 
 
