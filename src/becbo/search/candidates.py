@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from becbo.arrays import Array, Indices
 from becbo.search.region import Region
