@@ -792,7 +792,7 @@ def test_what_if(becbo: Becbo, tmp_path: Path) -> None:
     done = becbo("what-if", *design)
     assert "It violates a known limit: temperature <= 140" in done.out
     assert "layers <= 6" not in done.out
-    assert "It repeats run 0, which is 700 HV." in done.out
+    assert "It repeats run 0 (700 HV)." in done.out
     other = [text.replace("gas=argon", "gas=nitrogen") for text in design]
     found = said_json(becbo("what-if", *other, "--json"))
     assert set(found) == {"params", "believed", "p_better", "violated", "nearest", "distance",

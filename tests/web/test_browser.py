@@ -152,7 +152,7 @@ def test_the_map_changes_and_everybody_sees_it(new_page: Any, lab: Path) -> None
     # A colleague, or an instrument, records; nobody touches this window.
     campaign = Campaign.open(lab, "coating")
     campaign.add({"temperature": 260.0, "gas": "nitrogen"}, failed="flaked")
-    experiments = page.get_by_role("region", name="Experiments", exact=True)
+    experiments = page.get_by_role("region", name="Table of experiments")
     expect(experiments.get_by_text("flaked")).to_be_visible()
     expect(page.get_by_role("heading", name="Why experiments failed")).to_be_visible()
     expect(page.locator("[data-learned]").get_by_role("cell", name="flaked")).to_be_visible()
@@ -245,7 +245,16 @@ def test_a_pending_run_says_what_is_believed_now(new_page: Any, lab: Path) -> No
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/new", "/c/coating", "/c/coating/change", "/c/coating/runs/3", "/docs/api"]
+    "path",
+    [
+        "/",
+        "/new",
+        "/c/coating",
+        "/c/coating/change",
+        "/c/coating/what-if",
+        "/c/coating/runs/3",
+        "/docs/api",
+    ],
 )
 def test_nothing_is_wider_than_a_phone(new_page: Any, path: str) -> None:
     page = new_page(path, viewport={"width": 390, "height": 844}, has_touch=True)
@@ -285,3 +294,105 @@ def test_every_field_has_a_name(new_page: Any, path: str) -> None:
     )
     assert nameless == []
     assert page.locator("[tabindex]:not([tabindex='0'], [tabindex='-1'])").count() == 0
+
+
+def test_a_new_user_with_a_mixture_and_two_outputs(new_page: Any, lab: Path) -> None:
+    """From nothing to the third recorded run, without an error message."""
+    page = new_page("/new")
+    page.get_by_role("group", name="The campaign").get_by_label("Name").fill("adhesive")
+    for number, name, unit, wanted in (
+        (1, "strength", "kPa", "as large as possible"),
+        (2, "viscosity", "mPas", "within a limit"),
+    ):
+        output = page.get_by_role("group", name=f"Output {number}")
+        output.get_by_label("Name").fill(name)
+        output.get_by_label("Unit").fill(unit)
+        output.get_by_label("Wanted").select_option(wanted)
+    output.get_by_label("At most").fill("200 mPas")
+    for number, name in enumerate(("resin", "hardener", "filler"), start=1):
+        parameter = page.get_by_role("group", name=f"Parameter {number}")
+        parameter.get_by_label("Name").fill(name)
+        for field, text in (("Lowest", "0"), ("Highest", "100 %"), ("In steps of", "5")):
+            parameter.get_by_label(field).fill(text)
+        parameter.get_by_label("Unit").fill("%")
+    page.get_by_label("Known constraints").fill("resin + hardener + filler == 100")
+    page.get_by_role("button", name="Create the campaign", exact=True).press("Enter")
+
+    page.get_by_label("How many").fill("3")
+    page.get_by_role("button", name="Suggest next").press("Enter")
+    expect(page.get_by_role("button", name="Record run 2")).to_be_visible()
+    results: list[dict[str, str]] = [
+        {"strength in kPa": "118,3 kPa", "viscosity in mPas": "150"},
+        {"strength in kPa": "72.4"},
+        {"viscosity in mPas": "340 mPas", "Reason": "gel"},
+    ]
+    for number, typed in enumerate(results):
+        run = page.get_by_role("article", name=f"Run {number}")
+        if "Reason" in typed:
+            run.get_by_role("radio", name="Worked").press("ArrowRight")
+        for label, text in typed.items():
+            run.get_by_label(label).fill(text)
+        run.get_by_role("button", name="Record").press("Enter")
+        expect(page.get_by_role("status").first).to_contain_text(f"Run {number} is recorded")
+    expect(page.get_by_role("alert").locator("visible=true")).to_have_count(0)
+    runs = Campaign.open(lab, "adhesive").runs
+    assert [sum(run.params.values()) for run in runs] == [100, 100, 100]
+    assert [list(run.values.values()) for run in runs] == [[118.3, 150], [72.4, None], [None, 340]]
+    assert runs[2].reason == "gel"
+
+
+def test_a_server_that_goes_away_loses_nothing_typed(new_page: Any, lab: Path) -> None:
+    (waiting,) = Campaign.open(lab, "coating").suggest()
+    page = new_page("/c/coating")
+    run = page.get_by_role("article", name=f"Run {waiting.number}")
+    run.get_by_label("hardness in HV").fill("433")
+    page.route("**/*", lambda route: route.abort())  # no network from now on
+    run.get_by_role("button", name="Record").press("Enter")
+    expect(run.get_by_role("alert")).to_contain_text("nothing was sent. What you typed is still")
+    expect(page.get_by_text("The server does not answer; trying again.")).to_be_in_viewport()
+    expect(run.get_by_label("hardness in HV")).to_have_value("433")
+    page.unroute("**/*")
+    page.reload()
+    expect(run.get_by_label("hardness in HV")).to_have_value("433")
+    run.get_by_role("button", name="Record").press("Enter")
+    expect(page.get_by_role("status").first).to_contain_text("is recorded: 433 HV.")
+
+
+def test_the_table_is_sorted_and_filtered(new_page: Any) -> None:
+    page = new_page("/c/coating", viewport={"width": 1280, "height": 800})
+    table = page.get_by_role("region", name="Table of experiments")
+    assert table.evaluate("(e) => e.scrollWidth <= e.clientWidth")  # it fits
+
+    def numbers() -> list[int]:
+        texts: list[str] = table.locator("tbody tr:visible th").all_inner_texts()
+        return [int(text) for text in texts]
+
+    assert numbers() == sorted(numbers(), reverse=True)
+    table.get_by_role("button", name="hardness").press("Enter")
+    values = table.locator("tbody tr:visible td:nth-child(3)").all_inner_texts()
+    measured = [float(text) for text in values if text]
+    assert measured == sorted(measured) and values[: len(measured)] == [v for v in values if v]
+    page.get_by_role("combobox", name="Outcome").select_option("failed")
+    assert 3 in numbers() and 0 not in numbers()
+    page.get_by_label("Search").fill("cracked")
+    assert numbers() == [3]
+
+
+PAGES = [
+    "/", "/new", "/c/coating", "/c/coating/change", "/c/coating/runs/3", "/docs/api", "/c/nobody",
+    "/c/coating/what-if", "/c/coating/what-if?setting-0=310&setting-1=argon",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("width", [1280, 375])
+def test_every_page_is_accessible(new_page: Any, width: int) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page = new_page("/", viewport={"width": width, "height": 800})
+    found = {}
+    for path in PAGES:
+        page.goto(path)
+        if path == "/c/coating":
+            map_data(page)
+        violations = axe.run(page).response["violations"]
+        found[path] = [(each["id"], each["nodes"][0]["html"]) for each in violations]
+    assert found == {path: [] for path in PAGES}

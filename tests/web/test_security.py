@@ -51,7 +51,7 @@ def test_every_answer_has_the_headers(shared_site: Site, path: str) -> None:
 
 def test_scripts_are_never_inline(shared_site: Site) -> None:
     policy = HEADERS["Content-Security-Policy"]
-    # One style attribute of Plotly, by its hash.
+    # Style attributes of Plotly, by their hashes.
     assert "unsafe" not in policy.replace("style-src-attr 'unsafe-hashes' 'sha256-", "")
     assert "default-src 'none'" in policy
     for path in ("/", "/new", "/c/coating", "/c/coating/runs/3", "/docs/api"):

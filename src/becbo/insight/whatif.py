@@ -127,7 +127,7 @@ def _how_far(
     description: Description, params: Mapping[str, Any], nearest: Run, distance: float, far: float
 ) -> str:
     result = result_text(nearest.result, description.outputs)
-    name = f"run {nearest.number}, which is {result}" if result else f"run {nearest.number}"
+    name = f"run {nearest.number} ({result})" if result else f"run {nearest.number}"
     if distance <= _SAME:
         return f"It repeats {name}."
     changes = _differences(description, params, nearest.params)
