@@ -51,6 +51,7 @@ IMAGES = HERE.parent / "docs" / "images"
 SHOWN = ("paper-targets",)  # the figures that are committed
 SEVERAL = RESULTS / "robustness_outputs.json"
 OUTPUTS = ("pareto", "pareto-measured", "measured")  # suites with several outputs
+SETTINGS = ("ablation-networks", "ablation-layers", "ablation-width", "ablation-lr")
 MAIN = SUITES["paper"].labels  # the main comparison
 
 TEXT = """\
@@ -336,8 +337,7 @@ def write_results() -> None:
     )
     (HERE / "RESULTS.md").write_text(text)
     fill("why-it-works", tables)
-    claims = {"claims": verdict_table(verdicts(everything)).markdown()}
-    fill("research/paper-claims", claims | {"released": released.table()})
+    fill("research/paper-claims", claims_page(everything))
     fill("showcases", {name: showcases.table(showcases.read(name)) for name in showcases.SHOWCASES})
 
 
@@ -345,6 +345,21 @@ def fill(page: str, tables: Mapping[str, str]) -> None:
     """Writes tables into a page of the documentation."""
     path = HERE.parent / "docs" / f"{page}.md"
     path.write_text(filled(path.read_text(), tables))
+
+
+def claims_page(records: Sequence[Record]) -> dict[str, str]:
+    """The tables of docs/research/paper-claims.md; those on settings are in report.md only."""
+    found = verdicts(records)
+    judged = verdict_table(found)
+    rows = [
+        row
+        for verdict, row in zip(found, judged.rows, strict=True)
+        if verdict.claim.suite not in SETTINGS
+    ]
+    return {
+        "claims": Table(judged.header, tuple(rows), ()).markdown(),
+        "released": released.table(),
+    }
 
 
 def filled(page: str, tables: Mapping[str, str]) -> str:
