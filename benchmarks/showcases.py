@@ -102,6 +102,8 @@ def measure_again(showcase: ModuleType, rows: Sequence[Row], rounds: int = 5) ->
 
 def table(rows: Sequence[Row]) -> str:
     """Samplers by what their studies ended with."""
+    if not rows:
+        return "No studies have been recorded yet."
     lines = [
         "| sampler | best value (95 %) | after half of the trials | failed | studies |",
         "| --- | --- | --- | --- | --- |",
