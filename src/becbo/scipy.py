@@ -46,7 +46,7 @@ def minimize(
             `OptimizeResult`; or `callback(x)` with the best x so far. `StopIteration` ends the
             run.
         catch: exceptions that mean a failure.
-        **settings: method, seed, n_initial, noisy, risk: see `becbo.Settings`.
+        **settings: method, seed, n_initial, noisy, risk, failures: see `becbo.Settings`.
 
     Returns:
         x, fun, success (whether an evaluation worked), status, message, nfev, n_failed, and all
