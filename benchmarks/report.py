@@ -19,6 +19,7 @@ import chance
 import explain
 import gaps
 import goals
+import load
 import numpy as np
 import outlook
 import released
@@ -246,6 +247,17 @@ kind of histories. Memory is the largest of the whole process.
 
 {scale}
 
+Quality with subsets of long histories, beside models of all experiments:
+
+{quality}
+
+### Many clients at once
+
+`python benchmarks/load.py --out benchmarks/results/load.json`: `becbo serve` on a SQLite file;
+every client pauses for one to three seconds between two requests.
+
+{load}
+
 Through Optuna (`python benchmarks/study_scale.py --out benchmarks/results/study_scale.json`):
 `study.ask` of a study in memory with six parameters, beside Optuna's own samplers in one run.
 
@@ -329,6 +341,8 @@ def write_results() -> None:
         speed=speed.table(cells["cells"]),
         several=speed.several_table(cells["several"]),
         scale=scale.section(json.loads(scale.RESULTS.read_text())),
+        quality=scale.quality(),
+        load=load_text(),
         outlook_tuning=outlook.section("tuning"),
         outlook_paper=outlook.section("paper"),
         study_scale=study_scale.section(json.loads(study_scale.RESULTS.read_text())),
@@ -485,6 +499,12 @@ def _ends(records: Sequence[Record], problem: str) -> np.ndarray:  # (k,)
     measure = measure_of(problem)
     ends = np.array([measure.curve(r)[-1] for r in records if r.run.problem == problem])
     return 1 - ends if measure is HYPERVOLUME_REGRET else np.maximum(ends, CAP)
+
+
+def load_text() -> str:
+    if not load.RESULTS.exists():
+        return "`benchmarks/load.py` has not been run to its end yet."
+    return load.section(json.loads(load.RESULTS.read_text()))
 
 
 def robustness_text() -> str:

@@ -17,6 +17,7 @@ import argparse
 import json
 import resource
 import time
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -24,7 +25,11 @@ from pathlib import Path
 import numpy as np
 from speed import EXPERIMENTS, Lab, history
 
+from becbo.bench.records import read
+from becbo.bench.summary import regret_curve
+
 RESULTS = Path(__file__).parent / "results" / "scale.json"
+LONG = Path(__file__).parent / "results" / "long"  # records of `ablation.py`
 # n, d, and at most so many seconds warm and cold.
 CELLS = (
     *(
@@ -34,6 +39,8 @@ CELLS = (
     ),
     (500, 100, 0.5, None),
 )
+STUDY_SIZES = (1000, 4000, 10000)  # trials of studies in Optuna, six parameters
+STUDY_SHARE = 1.5  # of the goals above, through Optuna
 BATCH = (200, 6, 64, 4.0)  # n, d, proposals in one ask, at most so many seconds
 MEMORY = 600  # MB at most
 REPEATS = 7
@@ -48,12 +55,25 @@ def measure(n: int, d: int) -> dict:
     return {"cold": lab.times[0], "median": float(np.median(lab.times[1:])), "memory": memory}
 
 
+def measure_study(n: int) -> dict:
+    """The same through Optuna: `study.ask` in a study of n trials."""
+    from study_scale import measure as through_optuna
+
+    return through_optuna("becbo", n)
+
+
 def measure_batch(n: int, d: int, q: int) -> float:
     """Seconds of one ask for q proposals."""
     lab = Lab(*EXPERIMENTS["one value"], history(n, d), "edge")
     begin = time.process_time()
     lab.optimizer.ask(q)
     return time.process_time() - begin
+
+
+def alone(function: Callable[..., dict], *args: int) -> dict:
+    """What a function returns in a process of its own."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+        return process.submit(function, *args).result()
 
 
 def exponents(cells: list[dict], d: int) -> str:
@@ -80,6 +100,14 @@ def section(result: dict) -> str:
             f"| {c['n']:,} | {c['d']} | {c['median']:.2f} | {c['goal']:g} | {c['cold']:.2f} "
             f"| {cold} | {c['memory']:.0f} | {MEMORY} |"
         )
+    goals = {(c["n"], c["d"]): (c["goal"], c["cold_goal"]) for c in result["cells"]}
+    for c in result.get("studies", ()):
+        goal, cold = goals[c["n"], 6]
+        cold = "" if cold is None else f"{STUDY_SHARE * cold:g}"
+        lines.append(
+            f"| {c['n']:,} in Optuna | 6 | {c['median']:.2f} | {STUDY_SHARE * goal:g} "
+            f"| {c['cold']:.2f} | {cold} | {c['memory']:.0f} | {MEMORY} |"
+        )
     n, d, q, goal = BATCH
     growth = "; ".join(exponents(result["cells"], d) for d in (6, 20))
     batch = (
@@ -88,16 +116,41 @@ def section(result: dict) -> str:
     return "\n".join([*lines, "", f"Growth between 1,000 and 10,000: {growth}.", "", batch])
 
 
+def quality() -> str:
+    """What the subset costs: `edge` beside the exact models on tuning problems."""
+    records = {(r.run.problem, r.run.seed, r.run.label): r for r in read(LONG).records}
+    pairs = sorted(
+        key[:2] for key in records if key[2] == "exact" and (*key[:2], "edge") in records
+    )
+    lines = [
+        "| problem | seed | log10 regret @450 | subset @1,000 | exact @1,000 |",
+        "|---|---|---|---|---|",
+    ]
+    for problem, seed in pairs:
+        subset, exact = (regret_curve(records[problem, seed, k]) for k in ("edge", "exact"))
+        lines.append(
+            f"| {problem} | {seed} | {subset[449]:.2f} | {subset[-1]:.2f} | {exact[-1]:.2f} |"
+        )
+    return "\n".join(
+        [
+            *lines,
+            "",
+            "Both are the same up to 450 experiments. `python benchmarks/ablation.py --variants "
+            "edge,exact\n--seeds 3 --budget 1000 --out benchmarks/results/long` adds pairs.",
+        ]
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--out", type=Path, help="also save the cells there as JSON")
     args = parser.parse_args()
-    cells = []
-    for n, d, goal, cold_goal in CELLS:
-        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
-            cell = alone.submit(measure, n, d).result()
-        cells.append({"n": n, "d": d, **cell, "goal": goal, "cold_goal": cold_goal})
-    result = {"cells": cells, "batch": measure_batch(*BATCH[:3])}
+    cells = [
+        {"n": n, "d": d, **alone(measure, n, d), "goal": goal, "cold_goal": cold_goal}
+        for n, d, goal, cold_goal in CELLS
+    ]
+    studies = [{"n": n, **alone(measure_study, n)} for n in STUDY_SIZES]
+    result = {"cells": cells, "studies": studies, "batch": measure_batch(*BATCH[:3])}
     print(section(result))
     if args.out:
         args.out.write_text(json.dumps(result, indent=1) + "\n")

@@ -66,6 +66,14 @@ def test_the_rest_interface(shared_site: Site, content: dict[str, Any], words: s
 
 
 @large
+def test_designs_for_a_history_of_the_caller(
+    shared_site: Site, content: dict[str, Any], words: str
+) -> None:
+    answer = shared_site.json("/api/suggest", {"description": content, "trials": []})
+    assert (answer.status_code, words in answer.json()["detail"]) == (422, True)
+
+
+@large
 def test_a_file_and_the_page(
     shared_site: Site, tmp_path: Path, content: dict[str, Any], words: str
 ) -> None:

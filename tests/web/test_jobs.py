@@ -67,7 +67,7 @@ def test_there_is_an_end_to_what_can_be_asked_for() -> None:
         jobs = Workers()
         jobs.answers[tasks.suggest_one] = iter(range(MAX_JOBS))
         started = [jobs.suggest("coating", 1) for _ in range(MAX_JOBS)]
-        with pytest.raises(Busy, match="wait until"):
+        with pytest.raises(Busy, match="ask again when"):
             jobs.suggest("another", 1)
         jobs.gate.set()
         await asyncio.gather(*started)

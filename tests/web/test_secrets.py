@@ -90,13 +90,16 @@ def test_a_database_that_is_away(
             site.get("/api/campaigns"),
             site.json("/api/campaigns", {**COATING, "name": "new"}),
             site.json("/api/campaigns/coating/runs/0/record", {"value": 1}),
+            site.json("/api/campaigns/coating/suggest", {}),
+            site.json("/api/campaigns/coating/import", {"rows": [["x"], ["1"]]}),
+            site.client.post("/c/coating/runs/0/record", data={**csrf, "version": "0"}),
             site.client.post("/new", data={**csrf, "name": "new", **RANGE}),
             site.client.post(
                 "/new/file", data={**csrf, "yaml": "name: x\nparameters: {a: {low: 0, high: 1}}"}
             ),
         ]
     assert [answer.status_code for answer in answers] == [503] * len(answers)
-    assert all("does not answer" in answer.text for answer in answers)
+    assert all("does not answer" in answer.text for answer in answers), answers
     assert "not currently accepting connections" in caplog.text
     assert PASSWORD not in caplog.text + "".join(answer.text for answer in answers)
 

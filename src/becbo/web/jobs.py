@@ -19,7 +19,7 @@ from becbo.errors import BecboError
 from becbo.web import tasks
 
 N_WORKERS = 2
-MAX_JOBS = 20
+MAX_JOBS = 100  # that take turns, one suggestion each
 MAX_SECONDS = 120  # for designs whose history the caller keeps
 
 P = ParamSpec("P")
@@ -38,11 +38,20 @@ class WorkFailed(BecboError):
 
 @dataclass(eq=False)
 class SuggestionJob:
-    """Suggestions that are being computed."""
+    """Suggestions that are being computed.
+
+    Attributes:
+        campaign: The campaign.
+        q: How many.
+        n_done: How many of them are there already.
+        n_others: How many jobs it takes turns with, one suggestion each.
+        error: Why it has failed, if it has.
+    """
 
     campaign: str
     q: int
     n_done: int = 0
+    n_others: int = 0
     error: str = ""
 
 
@@ -60,7 +69,7 @@ class Jobs:
     def suggest(self, campaign: str, q: int) -> asyncio.Task[list[int]]:
         """Starts to compute q suggestions; the task returns the numbers of their runs."""
         if sum(not job.error for job in self._jobs) >= MAX_JOBS:
-            raise Busy("Too many suggestions are being computed; wait until some of them are done.")
+            raise Busy(_busy())
         # A new attempt clears the error of an earlier one.
         self._jobs = [job for job in self._jobs if job.campaign != campaign or not job.error]
         job = SuggestionJob(campaign, q)
@@ -83,7 +92,8 @@ class Jobs:
     def of(self, campaign: str) -> list[SuggestionJob]:
         """Copies of the jobs of a campaign: those under way, and the last one that failed."""
         jobs = self._jobs.copy()  # other threads ask, and jobs end meanwhile
-        return [replace(job) for job in jobs if job.campaign == campaign]
+        n_others = sum(not job.error for job in jobs) - 1
+        return [replace(job, n_others=n_others) for job in jobs if job.campaign == campaign]
 
     async def predict(self, campaign: str, designs: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """What the models predict for designs."""
@@ -111,7 +121,7 @@ class Jobs:
             WorkFailed: it took too long.
         """
         if self._n_stateless >= MAX_JOBS:
-            raise Busy("Too many suggestions are being computed; wait until some of them are done.")
+            raise Busy(_busy())
         self._n_stateless += 1
         try:
             work = self._run(tasks.suggest_for, description, history, q)
@@ -169,3 +179,7 @@ class Jobs:
         self._tasks.discard(task)
         if not task.cancelled():
             task.exception()  # the caller gets it, or sees it in the job
+
+
+def _busy() -> str:
+    return f"{MAX_JOBS} suggestions are being computed already; ask again when some are done."
