@@ -69,10 +69,23 @@ def test_there_is_an_end_to_what_can_be_asked_for() -> None:
         started = [jobs.suggest("coating", 1) for _ in range(MAX_JOBS)]
         with pytest.raises(Busy, match="ask again when"):
             jobs.suggest("another", 1)
+        assert {job.n_others for job in jobs.of("coating")} == {MAX_JOBS - 1}
         jobs.gate.set()
         await asyncio.gather(*started)
         jobs.answers[tasks.suggest_one] = iter([1])
         assert await jobs.suggest("another", 1) == [1]
+
+    asyncio.run(play())
+
+
+def test_a_large_request_does_not_hold_up_a_small_one() -> None:
+    async def play() -> None:
+        jobs = Workers()
+        jobs.answers[tasks.suggest_one] = iter(range(21))
+        large, small = jobs.suggest("coating", 20), jobs.suggest("another", 1)
+        jobs.gate.set()
+        assert max(await small) < 3
+        assert len(await large) == 20
 
     asyncio.run(play())
 
