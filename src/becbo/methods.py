@@ -26,6 +26,7 @@ from becbo.errors import InvalidInput
 from becbo.failures import DEFAULT
 from becbo.improvement import OverTheBest, OverTheFront
 from becbo.models.feasibility import Balls, Networks, OneGP, OneVariationalGP, PerConstraint
+from becbo.models.guesses import DrawnLatent, SmallNetwork
 from becbo.outputs import Outputs
 from becbo.proposers.base import Proposer
 from becbo.proposers.boundary import Boundary
@@ -97,6 +98,7 @@ def _edge(noisy: bool, ensemble: DeepEnsemble | None = None) -> Boundary:
         band=EdgeProbability(),
         search=BandSearch(),
         steep=STEEP_SEARCH,
+        guesses=(DrawnLatent(OneGP(EP_CLASSIFIER)), SmallNetwork()),
         subset=400,
     )
 

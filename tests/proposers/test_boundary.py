@@ -193,6 +193,31 @@ def test_lists_of_few_failures_do_not_count_before_the_first_success() -> None:
     assert not isinstance(classifier_of(optimizer), Product)
 
 
+def test_ways_to_the_first_success_take_turns() -> None:
+    optimizer = Optimizer(SPACE, seed=0, n_initial=4)
+    origins = []
+    for _ in range(28):
+        trial = optimizer.fail(optimizer.ask())
+        origins.append(trial.origin)
+    proposed = origins[4:]
+    assert proposed[2::4] == ["drawn latent"] * 6
+    assert proposed[3::4] == ["small network"] * 6
+    others = {*proposed[0::4], *proposed[1::4]}
+    assert "random" in others and others & {"drawn latent", "small network"} == set()
+    again = Optimizer(SPACE, seed=0, n_initial=4, trials=optimizer.trials)
+    assert again.ask().params == optimizer.ask().params
+
+
+def test_lists_of_reasons_leave_nothing_to_guess() -> None:
+    optimizer = nothing_works(20)
+    origins = set()
+    for _ in range(8):
+        trial = optimizer.ask()
+        origins.add(trial.origin)
+        optimizer.fail(trial, "a, b")
+    assert not origins & {"drawn latent", "small network"}
+
+
 def test_before_the_first_success_a_batch_is_kept_apart() -> None:
     optimizer = nothing_works(20)
     X = optimizer.space.encode([trial.params for trial in optimizer.ask(8)])

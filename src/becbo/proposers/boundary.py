@@ -23,12 +23,13 @@ from becbo.failures import Failures
 from becbo.improvement import Improvement
 from becbo.models.base import Models
 from becbo.models.feasibility import Classifier
+from becbo.models.guesses import Guess
 from becbo.models.subset import local_subset
 from becbo.outputs import Outputs
 from becbo.pareto import nondominated
 from becbo.proposers.base import Proposer, Searcher
 from becbo.search.choice import REPEAT
-from becbo.search.first import FirstSuccess
+from becbo.search.first import FirstSuccess, best_guess
 from becbo.search.goal import Found, Goal, Hints, Search
 from becbo.search.region import Region
 from becbo.search.repeats import SPENT, repeat_to_tell
@@ -54,6 +55,7 @@ class Boundary(Proposer):
     search: Search
     steep: Search | None = None  # where measured limits make the bound steep; None: `search`
     first: Search = FirstSuccess()  # while nothing has worked
+    guesses: tuple[Guess, ...] = ()  # which then take turns with two of `first`
     weighting: Weighting | None = None  # by C(x), instead of a band
     subset: int | None = None  # how many experiments of a long history count; None: all
     care: Care = Care()
@@ -125,9 +127,13 @@ class Boundary(Proposer):
             clues = hints(data, models, rng)
             if not data.acceptable.any():
                 goal = feasibility_goal(believed.feasibility)
-                # A limit that was measured shows the way; failures alone do not.
-                method = climb if data.worked.any() else self.first
-                return method.maximise(goal, region, clues, rng)
+                if data.worked.any():  # a limit that was measured shows the way
+                    return climb.maximise(goal, region, clues, rng)
+                guess = self._guess(data, pending)
+                if guess is not None:
+                    score = guess.score(data, rng)
+                    return best_guess(score, guess.name, guess.at_bounds, region, rng)
+                return self.first.maximise(goal, region, clues, rng)
             band = self.band.draw(region.n_parameters, rng)
             n_parameters = region.n_parameters
             acquisition = self.improvement.over(data, believed, pending, n_parameters, rng)
@@ -139,6 +145,15 @@ class Boundary(Proposer):
             return climb.maximise(goal, region, clues, rng)
 
         return search
+
+    def _guess(self, data: Dataset, pending: Array) -> Guess | None:
+        """Whose turn it is while nothing has worked; None: that of `first`.
+
+        Failures that list what they broke, or name measured limits, leave nothing to guess.
+        """
+        turn = (len(data.X) + len(pending)) % (2 + len(self.guesses)) - 2
+        is_told = data.causes.complete.any() or not data.unexplained.any()
+        return None if turn < 0 or is_told else self.guesses[turn]
 
 
 def hints(data: Dataset, models: Models, rng: np.random.Generator) -> Hints:
