@@ -103,8 +103,8 @@ A run in which nothing has worked yet counts as 2. Evaluations until the first d
 problems where that is rare (the batch plant is not among the twelve), medians over {n_honest} runs
 (one of `be-cbo`); "inf" means that half of the runs of 200 evaluations, or more, found none.
 "Random" is the median for uniform random designs, computed from the share of the box that works.
-The goal for `edge` was half of what Sobol points take. A quarter of its proposals are random then, so
-about four times as long as random designs take is the worst to expect.
+The goal for `edge` was half of what Sobol points take. A quarter of its proposals are random then,
+so about four times as long as random designs take is the worst to expect.
 
 {first}
 

@@ -170,3 +170,10 @@ def test_contradicting_and_repeated_experiments_are_endured():
     assert limits
     for limit in limits:
         assert np.isfinite(limit.score(rng.random((100, 4)))).all()
+
+
+def test_failures_of_designs_that_also_worked_are_nobodys_fault():
+    X = np.random.default_rng(0).random((12, 4))
+    X = np.vstack([X, X[:3]])
+    feasible = np.arange(15) < 12  # three worked, and failed when they were repeated
+    assert fit_attributed(GPClassifier(lapse=0.1), X, feasible) == ()

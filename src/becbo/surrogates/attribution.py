@@ -44,6 +44,8 @@ _MIN_VARIANCE = 1e-12
 def attribute_failures(settings: GPClassifier, X: Array, feasible: Mask) -> list[GPClassifierModel]:
     """A classifier for each limit that may explain failures; X (n, d), feasible (n,)."""
     X, feasible, lapse = merge_runs(X, feasible, settings.lapse)
+    if feasible.all():  # every design that failed has also worked
+        return []
     kinds = linear_constraints(X, feasible)
     ranges = settings.ranges(X.shape[1])
     thetas = np.tile(typical_theta(ranges), (kinds.shape[1], 1))
