@@ -25,6 +25,7 @@ class Workers(Jobs):
     async def _run(self, function: Any, *args: Any, **kwargs: Any) -> Any:
         self.asked.append(function)
         await self.gate.wait()
+        await asyncio.sleep(0)  # as while a process computes: others get their turn
         answer = self.answers[function]
         if isinstance(answer, Exception):
             raise answer
