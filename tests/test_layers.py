@@ -366,7 +366,7 @@ TABLE: dict[str, set[str]] = {
         "becbo.errors",
         "becbo.problems",
         "becbo.proposers",
-        "becbo.search.candidates",
+        "becbo.search.sobol",
         "becbo.threads",
         "becbo.bench",
     },

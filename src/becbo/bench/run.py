@@ -26,7 +26,7 @@ from becbo.errors import BecboError
 from becbo.extras import needed_extras
 from becbo.problems import ConstrainedProblem, Problem, get, get_single
 from becbo.proposers.base import Proposal, Proposer
-from becbo.search.candidates import sobol
+from becbo.search.sobol import sobol
 from becbo.threads import one_thread
 
 Task = tuple[Run, Record | None, bool]  # a run, what it is continued from, whether with accuracy

@@ -26,10 +26,11 @@ from becbo.models.base import Models
 from becbo.models.feasibility import OneGP, OneVariationalGP
 from becbo.models.warm import fit_regressor
 from becbo.proposers.base import Proposer, Searcher
-from becbo.search.candidates import mutate_grids, sobol, space_filling
+from becbo.search.candidates import mutate_grids, space_filling
 from becbo.search.choice import choose
 from becbo.search.goal import INDIFFERENT, Found, ranking
 from becbo.search.region import Region
+from becbo.search.sobol import sobol
 from becbo.surrogates.gp import GaussianProcess, GPModel
 from becbo.surrogates.gp_classifier import GPClassifierModel
 

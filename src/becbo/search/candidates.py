@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from becbo.arrays import Array, Indices
 from becbo.search.region import Region
+from becbo.search.sobol import sobol
 
 # Rounds of draws, and points in each, before rejection gives up on a tight constraint.
 _PATIENCE, _MIN_DRAWS = 32, 256
@@ -17,14 +17,6 @@ _SAME_EXCESS = 1e-6  # of a step: less is rounding noise
 # Points of a mixture that are spread out, and how many compete for each of them.
 _SPREAD, _CONTESTANTS = 32, 16
 _SPARE = 1.5
-
-
-def sobol(n: int, d: int, rng: np.random.Generator) -> Array:  # (n, d)
-    """Scrambled Sobol points."""
-    from scipy.stats import qmc  # takes most of a second to import, so only when needed
-
-    exponent = int(np.ceil(np.log2(max(n, 1))))
-    return np.asarray(qmc.Sobol(d, rng=rng).random_base2(exponent)[:n])
 
 
 def space_filling(region: Region, n: int, rng: np.random.Generator) -> Array:  # (<= n, dim)
@@ -59,7 +51,7 @@ def _sobol_designs(region: Region, n: int, rng: np.random.Generator) -> Array:  
     return X
 
 
-def _turns(n_choices: int, n: int, rng: np.random.Generator) -> NDArray[np.intp]:  # (n,)
+def _turns(n_choices: int, n: int, rng: np.random.Generator) -> Indices:  # (n,)
     """Which choice each of n designs has: all come once before any comes again."""
     rounds = np.tile(np.arange(n_choices), (n // n_choices + 1, 1))
     return np.asarray(rng.permuted(rounds, axis=1).ravel()[:n])
