@@ -17,6 +17,7 @@ from pathlib import Path
 import ablation
 import chance
 import explain
+import faults
 import gaps
 import goals
 import load
@@ -28,6 +29,7 @@ import scale
 import showcases
 import speed
 import study_scale
+import worker_load
 
 from becbo.bench.plan import SUITES
 from becbo.bench.records import Record, read
@@ -171,6 +173,22 @@ for measured limits were chosen after seed 0 of the paper's problems had been se
 ## Robustness
 
 {robustness}
+
+## Workers
+
+`python benchmarks/faults.py --runs 10 --out benchmarks/results/faults.json`: six workers, 120
+trials, 30 of them enqueued. At random moments ten workers are killed (kill -9) and replaced, one is
+suspended for longer than three heartbeats, and PostgreSQL is restarted. Sums over the runs:
+
+{faults}
+
+A trial of a killed worker is repeated. What each number counts is in the script; what is promised
+under which fault, in [docs/workers.md](../docs/workers.md).
+
+`python benchmarks/worker_load.py --out benchmarks/results/worker_load.json`: 32 workers on one
+PostgreSQL server and two cores, trials of 0.1 s. Workers of becbo take turns to start a trial:
+
+{worker_load}
 
 ## Risk
 
@@ -327,6 +345,8 @@ def write_results() -> None:
         ablation=tables["ablation"],
         outputs="\n\n".join(map(outputs_text, OUTPUTS)),
         robustness=robustness_text(),
+        faults=faults.section(json.loads(faults.RESULTS.read_text())),
+        worker_load=worker_load.section(json.loads(worker_load.RESULTS.read_text())),
         n_explain=len(answers) // len(explain.CLASSIFIERS),
         explain=tables["explain"],
         gaps=gaps.table(everything),

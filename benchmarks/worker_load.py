@@ -97,6 +97,8 @@ def measure(method: str) -> dict:
 
 def section(results: list[dict]) -> str:
     """The section of RESULTS.md."""
+    if not results:
+        return "Not measured yet."
     alone = next(r["per second"] for r in results if r["method"] == "optuna random")
     lines = [
         "| sampler | trials | run twice | lost | over the budget | trials a second | ratio |",

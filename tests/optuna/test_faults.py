@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -291,8 +292,6 @@ def test_a_turn_that_was_over_starts_no_trial(workers: Workers) -> None:
 
 def test_a_transaction_that_does_not_end_is_said(workers: Workers) -> None:
     """Nobody can take the lock of SQLite from a suspended process: workers say so, and wait."""
-    import sqlite3
-
     assert workers.study.study_name == "s"
     other = sqlite3.connect(workers.where, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
@@ -301,6 +300,20 @@ def test_a_transaction_that_does_not_end_is_said(workers: Workers) -> None:
     assert "database is locked" in done.err
     assert "Traceback" not in done.err
     other.close()
+
+
+def test_a_database_that_is_busy_when_a_worker_starts(workers: Workers) -> None:
+    """Somebody was suspended while it wrote, for longer than three heartbeats."""
+    assert workers.study.study_name == "s"
+    other = sqlite3.connect(workers.where, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    process = workers.start("--trials", "1", *QUICK)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(10)
+    other.execute("ROLLBACK")
+    other.close()
+    done = workers.end(process)
+    assert (done.code, done.err) == (0, "")
 
 
 def test_two_names_of_one_database_have_one_lock(tmp_path: Path) -> None:
@@ -344,7 +357,7 @@ def test_a_full_disk(name: str, small_disk: Path, tmp_path: Path) -> None:
     try:
         assert workers.run("--trials", "2", *QUICK).code == 0
         workers.hold()
-        process = workers.start("--trials", "5", *QUICK)
+        process = workers.start("--trials", "12", *QUICK)  # more than the last page has room for
         workers.wait_until_begun(process)
         with (small_disk / "rubbish").open("wb", buffering=0) as rubbish, pytest.raises(OSError):
             while True:
@@ -352,7 +365,7 @@ def test_a_full_disk(name: str, small_disk: Path, tmp_path: Path) -> None:
         workers.release()
         time.sleep(1.5)
         assert process.poll() is None
-        gives_up = workers.run("--trials", "5", *QUICK, "--patience", "1")
+        gives_up = workers.run("--trials", "12", *QUICK, "--patience", "1")
         assert gives_up.code == 1
         assert "full" in gives_up.err or "No space left" in gives_up.err
         assert "Traceback" not in gives_up.err
@@ -360,7 +373,7 @@ def test_a_full_disk(name: str, small_disk: Path, tmp_path: Path) -> None:
         done = workers.end(process)
         assert (done.code, "Traceback" in done.err) == (0, False)
         assert "the storage answers again" in done.out
-        assert len(counted(workers)) == 5
+        assert len(counted(workers)) == 12
     finally:
         workers.close()
 

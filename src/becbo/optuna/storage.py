@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 import sqlite3
@@ -215,7 +216,8 @@ def _shown(url: URL) -> str:
 def _open_database(
     kind: type[SharedDatabase], url: URL, options: dict[str, Any], heartbeat: int | None
 ) -> BaseStorage:
-    for attempt in range(1, _ATTEMPTS + 1):
+    deadline = time.monotonic() + _LONGEST_WAIT
+    for attempt in itertools.count(1):
         try:
             return get_storage(_database(kind, url, options, heartbeat))
         except ImportError as error:
@@ -223,11 +225,13 @@ def _open_database(
         except RuntimeError as error:  # made by another version of Optuna: it says what to do
             raise InvalidInput(f"{_shown(url)}: {error}") from error
         except BREAKAGE as error:
-            if attempt == _ATTEMPTS or not _is_made_by_others(error):
+            is_new = attempt < _ATTEMPTS and _is_made_by_others(error)
+            is_busy = time.monotonic() < deadline and "database is locked" in last_words(error)
+            if not (is_new or is_busy):
                 words = f"cannot open {_shown(url)}: {last_words(error)}"
                 raise StorageUnavailable(words) from error
             time.sleep(random.uniform(0.05, 0.2))
-    raise AssertionError("the last attempt returns or raises")
+    raise AssertionError("an attempt returns or raises")
 
 
 def _database(
