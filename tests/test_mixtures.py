@@ -294,3 +294,22 @@ def test_two_mixtures_and_a_premix() -> None:
         check(space, params)
         assert params["c"] == 40
     assert all(p != q for p, q in pairwise(space.decode(X)))
+
+
+@pytest.mark.parametrize("name", ["recipe", "catalyst"])
+def test_studies_of_optuna_propose_mixtures_also_around_what_was_enqueued(name: str) -> None:
+    optuna = pytest.importorskip("optuna")
+    from becbo.optuna import BECBOSampler
+    from becbo.optuna.spaces import distributions_of
+
+    space = SPACES[name]
+    study = optuna.create_study(sampler=BECBOSampler(space=space, seed=0, n_initial=3))
+    distributions = distributions_of(space)
+    for i in range(6):
+        if i in (1, 5):
+            study.enqueue_trial({"b": 24.0})
+        trial = study.ask(distributions)
+        check(space, trial.params)
+        if i in (1, 5):
+            assert trial.params["b"] == 24.0
+        study.tell(trial, (trial.params["b"] - 30) ** 2)
