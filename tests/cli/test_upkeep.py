@@ -68,11 +68,16 @@ def test_the_study_of_a_program(becbo: Callable[..., Done], postgres: str, tmp_p
 def test_damage(becbo: Callable[..., Done], campaign: Campaign) -> None:
     path = Path(campaign.where)
     content = path.read_bytes()
-    path.write_bytes(content[: len(content) // 2 + 7] + bytes(300))
+    assert becbo("backup", "copy.db", "-f", str(path)).code == 0
+    kept = Path("copy.db").read_bytes()
+    half = len(content) // 2 + 7
+    path.write_bytes(content[:half] + bytes(300) + b"\n" + content[half:])
     done = becbo("check", "-f", str(path))
     assert (done.code, "is damaged" in done.out) == (1, True)
     assert "Traceback" not in done.err
-    assert becbo("backup", "copy.db", "-f", str(path)).code != 0 or find_damage("copy.db")
+    done = becbo("backup", "copy.db", "--overwrite", "-f", str(path))
+    assert done.code == 2, done.out
+    assert Path("copy.db").read_bytes() == kept  # the good copy is still there
 
 
 def test_a_copy_while_it_is_in_use(becbo: Callable[..., Done], campaign: Campaign) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -68,12 +68,8 @@ def backup(
     programs and put it in the place of the file. Of a database on a server,
     this command prints the one that makes the copy.
     """
-    from becbo.optuna.upkeep import back_up, find_damage
+    from becbo.optuna.upkeep import back_up
 
     with storage_errors(file):
         back_up(file, copy, overwrite=overwrite)
-        damage: list[Any] = find_damage(copy)
-    if damage:
-        copy.unlink()
-        raise typer.BadParameter(f"{file} is damaged: {damage[0]}; nothing was written")
     Console(highlight=False, soft_wrap=True).print(f"Written: {escape(str(copy))}")

@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from becbo.errors import InvalidInput
-from becbo.files import check_free, write_file
+from becbo.files import check_free
 from becbo.optuna.storage import JOURNAL, locate, without_password
 
 
@@ -30,10 +30,14 @@ def find_damage(where: str | Path) -> list[str]:
     if not isinstance(place, Path):
         return []
     _check_exists(place)
-    if place.suffix in JOURNAL:
-        return _journal_damage(place)
+    return _damage(place, place.suffix in JOURNAL)
+
+
+def _damage(path: Path, is_journal: bool) -> list[str]:
+    if is_journal:
+        return _journal_damage(path)
     try:
-        with _read_only(place) as database:
+        with _read_only(path) as database:
             found = [text for (text,) in database.execute("PRAGMA integrity_check")]
             broken = list(database.execute("PRAGMA foreign_key_check"))
     except sqlite3.Error as error:
@@ -51,7 +55,7 @@ def back_up(where: str | Path, path: Path, *, overwrite: bool = False) -> None:
         overwrite: whether it may replace a file.
 
     Raises:
-        InvalidInput: it is not a file, or the copy cannot be written.
+        InvalidInput: it is not a file or is damaged, or the copy cannot be written.
     """
     place = locate(where)
     if not isinstance(place, Path):
@@ -64,23 +68,25 @@ def back_up(where: str | Path, path: Path, *, overwrite: bool = False) -> None:
         )
     _check_exists(place)
     check_free(path, overwrite)
-    if place.suffix in JOURNAL:  # it only grows: what is there now, up to the last whole line
-        content = place.read_bytes()
-        write_file(path, content[: content.rfind(b"\n") + 1], overwrite=overwrite)
-    else:
-        _copy_sqlite(place, path)
-
-
-def _copy_sqlite(place: Path, path: Path) -> None:
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        with _read_only(place) as source, closing(sqlite3.connect(beside)) as copy:
-            source.backup(copy)
+        _copy(place, beside)
+        if damage := _damage(beside, place.suffix in JOURNAL):
+            raise InvalidInput(f"{place} is damaged: {damage[0]}; nothing was written")
         beside.replace(path)
     except (OSError, sqlite3.Error) as error:
         raise InvalidInput(f"cannot copy {place} to {path}: {error}") from error
     finally:
         beside.unlink(missing_ok=True)
+
+
+def _copy(place: Path, path: Path) -> None:
+    if place.suffix in JOURNAL:  # it only grows: what is there now, up to the last whole line
+        content = place.read_bytes()
+        path.write_bytes(content[: content.rfind(b"\n") + 1])
+        return
+    with _read_only(place) as source, closing(sqlite3.connect(path)) as copy:
+        source.backup(copy)
 
 
 @contextmanager
