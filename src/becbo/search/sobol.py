@@ -13,7 +13,6 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from becbo.arrays import Array
@@ -43,6 +42,8 @@ def sobol(n: int, d: int, rng: np.random.Generator) -> Array:  # (n, d)
 @cache
 def _directions(d: int) -> Integers:  # (d, bit)
     """The direction numbers of d dimensions, by the recurrence of their primitive polynomials."""
+    import scipy  # late: recording a result does without
+
     table = np.load(Path(scipy.__file__).parent / "stats" / "_sobol_direction_numbers.npz")
     polynomials, initial = table["poly"], table["vinit"]
     rows = [[1] * _BITS]  # the first dimension is van der Corput's
