@@ -17,6 +17,7 @@ from becbo import (
     Infeasible,
     Integer,
     InvalidInput,
+    Objective,
     Optimizer,
     Outcome,
     Prediction,
@@ -427,6 +428,25 @@ def test_noise_is_an_option_of_the_models() -> None:
         said[noisy] = optimizer.predict({"x": 0.5, "n": 2})
         assert said[noisy].mean == pytest.approx(np.mean(repeats) + 0.5, abs=0.2)
     assert said[True].std > 10 * said[False].std
+
+
+@pytest.mark.parametrize("outputs", ["maximize", [Objective("value", target=3.0)]])
+def test_the_best_of_noisy_values_is_the_best_believed(outputs) -> None:
+    """A design measured well eight times beats one lucky reading beside bad ones."""
+    exact, noisy = (Optimizer(SPACE, outputs, seed=0, noisy=n) for n in (False, True))
+    for optimizer in (exact, noisy):
+        for i in range(8):
+            optimizer.add({"x": 0.9, "n": 2}, {"value": 2.0 + 0.1 * (i % 2)})
+            optimizer.add({"x": 0.1, "n": 2}, {"value": 2.9 if i == 3 else 0.1 * (i % 3)})
+    assert exact.best == exact.luckiest == noisy.luckiest
+    assert noisy.luckiest.params["x"] == 0.1
+    assert noisy.best.params["x"] == 0.9 and noisy.front == (noisy.best,)
+
+
+def test_noisy_and_nothing_has_worked() -> None:
+    optimizer = Optimizer(SPACE, seed=0, noisy=True)
+    optimizer.add(GOOD, failed=True)
+    assert optimizer.best is None and optimizer.luckiest is None and optimizer.front == ()
 
 
 def test_a_caller_cannot_change_the_history() -> None:

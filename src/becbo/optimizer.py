@@ -14,7 +14,7 @@ from becbo.checks import whole_number
 from becbo.data import dataset, given_up, pending_points
 from becbo.errors import BecboError, InvalidInput
 from becbo.frames import trials_from_frame, trials_to_frame
-from becbo.front import front_rows
+from becbo.front import front_rows, is_acceptable
 from becbo.methods import build
 from becbo.models.base import Models
 from becbo.outlook import Outlook, outlook
@@ -142,20 +142,46 @@ class Optimizer:
         """The acceptable trials that no other beats, by number.
 
         A trial is acceptable if it worked, keeps every limit that was measured and has a value for
-        every objective. With one objective the front is the best trial. Noisy values count as they
-        were measured.
+        every objective. With one objective the front is the best trial. Noisy values of several
+        objectives count as they were measured.
         """
-        rows = front_rows([trial.result for trial in self._trials], self.outputs)
-        return tuple(_copy(self._trials[row]) for row in rows)
+        if self.settings.noisy and len(self.outputs.objectives) == 1:
+            return tuple(map(_copy, self._best_believed()))
+        return self._best_measured()
 
     @property
     def best(self) -> Trial | None:
-        """The best acceptable trial of one objective, or None; of noisy values, the luckiest one.
+        """The best acceptable trial of one objective, or None; of noisy ones, the best believed.
 
         Raises:
             InvalidInput: with several objectives, which have a `front` instead.
         """
         return self.outputs.best_of(self.front)
+
+    @property
+    def luckiest(self) -> Trial | None:
+        """The acceptable trial with the best reading: of noisy values, not always the `best`.
+
+        Raises:
+            InvalidInput: with several objectives, which have a `front` instead.
+        """
+        return self.outputs.best_of(self._best_measured())
+
+    def _best_measured(self) -> tuple[Trial, ...]:
+        rows = front_rows([trial.result for trial in self._trials], self.outputs)
+        return tuple(_copy(self._trials[row]) for row in rows)
+
+    def _best_believed(self) -> list[Trial]:
+        """The acceptable trial whose design the model of the only objective likes best."""
+        acceptable = [t for t in self._trials if is_acceptable(t.result, self.outputs)]
+        models = self.models() if acceptable else None
+        if models is None:
+            return []
+        (objective,), (model,) = self.outputs.objectives, models.objectives
+        assert model is not None, "acceptable trials have values of it"
+        mean = model.predict(self.space.encode([t.params for t in acceptable]))[0]
+        gains = mean if objective.target is None else -np.abs(mean)
+        return [acceptable[int(np.argmax(gains))]]
 
     @overload
     def ask(self) -> Trial: ...
