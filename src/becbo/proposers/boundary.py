@@ -111,6 +111,8 @@ class Boundary(Proposer):
         if self.has_budget and self.n_risky(data, pending) == 0:
             x = proven_best(data, pending)
             return None if x is None else Found(x, 0.0, 0.0, True, REPEAT, SPENT)
+        if self.care.risk is not None:  # a design that failed has too small a chance
+            return None
         x = self.classifier.suspect(self.relevant(data))
         return None if x is None else repeat_to_tell(x, region, pending)
 
