@@ -123,7 +123,7 @@ def test_runs_that_cannot_be_compared_need_another_folder(
 ) -> None:
     write(tmp_path, make_record(make_run()))
     other = replace(make_run(seed=7), **change)
-    with pytest.raises(InvalidInput, match=f"{next(iter(change))}.*--out"):
+    with pytest.raises(InvalidInput, match=f"{next(iter(change))}.*another folder"):
         missing([other], read(tmp_path).records)
 
 
@@ -147,7 +147,7 @@ def test_a_failed_run_is_missing_until_it_succeeds(tmp_path: Path) -> None:
 @pytest.mark.parametrize("change", [{"protocol": "honest"}, {"options": {"n_steps": 1}}])
 def test_other_settings_need_another_folder(tmp_path: Path, change: dict[str, object]) -> None:
     write(tmp_path, make_record(make_run()))
-    with pytest.raises(InvalidInput, match=f"{next(iter(change))}.*--out"):
+    with pytest.raises(InvalidInput, match=f"{next(iter(change))}.*another folder"):
         missing([replace(make_run(), **change)], read(tmp_path).records)
 
 

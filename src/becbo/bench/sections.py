@@ -118,8 +118,8 @@ def sections(records: Iterable[Record]) -> list[Section]:
     """One section per suite that has something to show, then problems outside all suites.
 
     A method that no suite has on a problem appears wherever that problem is and methods are told
-    as much as it was. A suite of which only methods are there that an earlier section has shown on
-    the same problems has nothing to add.
+    as much as it was. A suite of which only runs are there that an earlier one has as well has
+    nothing to add.
     """
     finished = [record for record in records if record.is_finished]
     in_suites = {
@@ -129,6 +129,7 @@ def sections(records: Iterable[Record]) -> list[Section]:
         for label in suite.labels
     }
     found: list[Section] = []
+    seen: set[tuple[str, str, int]] = set()  # runs that an earlier suite has
     for suite in SUITES.values():
         labels = suite.labels
         told = {variant.measured for variant in suite.variants}
@@ -140,8 +141,10 @@ def sections(records: Iterable[Record]) -> list[Section]:
             and (r.run.label in labels or (r.run.problem, r.run.label) not in in_suites)
         ]
         section = _section(suite.name, suite.summary, suite.problems, labels, mine)
-        if section and not any(_shows(shown, section) for shown in found):
+        keys = {record.run.key for record in mine}
+        if section and not keys <= seen:
             found.append(section)
+        seen |= keys
     known = {problem for suite in SUITES.values() for problem in suite.problems}
     others = [record for record in finished if record.run.problem not in known]
     for name, measure in (("others", REGRET), ("pareto-others", HYPERVOLUME_REGRET)):
@@ -171,7 +174,3 @@ def _section(
     ordered = [label for label in labels if label in there]
     ordered += [label for label in there if label not in labels]
     return Section(name, summary, names, tuple(ordered), kept)
-
-
-def _shows(shown: Section, section: Section) -> bool:
-    return set(section.labels) <= set(shown.labels) and set(section.problems) <= set(shown.problems)
