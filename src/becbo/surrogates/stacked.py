@@ -37,13 +37,15 @@ class Stacked:
         return self.shift + self.unit * mean, self.unit * std
 
     def predict_grad(self, X: Array) -> tuple[Array, Array, Array, Array]:
-        """Means (k, m), stds (k, m) and their input gradients (k, m, d), (k, m, d)."""
+        """Means (k, m), stds (k, m) and their input gradients (k, m, d), divided by the stds.
+
+        Gradients of values of any magnitude would overflow.
+        """
         k, dk = self._cross(X)
         V = k @ self.W.transpose(0, 2, 1)
         mean, std = self._moments(k, V)
-        unit = self.unit[..., None]
-        dmean = unit * self._input_gradient(X, dk * self.weights[:, None])
-        dstd = -unit * self._input_gradient(X, dk * (V @ self.W)) / std[..., None]
+        dmean = self._input_gradient(X, dk * self.weights[:, None]) / std[..., None]
+        dstd = -self._input_gradient(X, dk * (V @ self.W)) / std[..., None] ** 2
         return self.shift + self.unit * mean, self.unit * std, dmean, dstd
 
     def _cross(self, X: Array) -> tuple[Array, Array]:  # (k, m, n) each

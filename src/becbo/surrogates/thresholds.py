@@ -63,8 +63,7 @@ class Thresholds:
         """u (m,), w (m,) and their input gradients (m, d), (m, d)."""
         mean, std, dmean, dstd = self._stacked.predict_grad(X)
         U, by_mean, by_std = bound_scores(mean, std, *self._bounds)
-        unit = std[..., None]
-        dU = by_mean[..., None] * (dmean / unit) + by_std[..., None] * (dstd / unit)
+        dU = by_mean[..., None] * dmean + by_std[..., None] * dstd
         slope = (normal_pdf(U + 1) - normal_pdf(U - 1)) / 2
         return joint_grad(U, _half_width(U), dU, slope[..., None] * dU)
 
