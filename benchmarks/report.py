@@ -332,7 +332,7 @@ def write_results() -> None:
         problems=len({record.run.problem for record in paper}),
         standings=standings(paper),
         furthest=furthest(paper),
-        goals=goals.table(everything, fair),
+        goals=goals.table(paper, fair),
         honest=means(fair),
         n_honest=len({record.run.seed for record in fair}),
         n_same=len({r.run.problem for r in fair if r.run.protocol == "authors"}),
