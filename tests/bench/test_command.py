@@ -182,7 +182,7 @@ def start(out: Path) -> subprocess.Popen[str]:
 
 
 def wait_until_gone(group: int) -> None:
-    for _ in range(200):
+    for _ in range(1200):
         try:
             os.killpg(group, 0)
         except ProcessLookupError:
