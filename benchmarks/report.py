@@ -163,10 +163,10 @@ program that the paper's authors released, after as many evaluations.
 hypervolume, or log10 regret capped at -4, are means over problems with 95 % intervals over runs.
 Nobody is told the reference point of a hypervolume. Where a method has fewer than five seeds, its
 runs are not complete yet.
-Methods have different numbers of seeds, so differences between them are not paired. Some settings
-for measured limits were chosen after seed 0 of the paper's problems had been seen
-(docs/research/measured-limits.md), which flatters `edge-measured`. The records of `pareto` and
-`measured` were made before the last corrections for odd magnitudes and named limits.
+Differences between methods with different numbers of seeds are not paired. Some settings for
+measured limits were chosen after seed 0 of the paper's problems had been seen
+(docs/research/measured-limits.md), which flatters `edge-measured`. The records of `pareto` were
+made before the last corrections; three of them were repeated and are the same.
 
 {outputs}
 
