@@ -9,7 +9,7 @@ from coating import COATING, DESIGN, used_campaign
 from becbo import InvalidInput, Outcome
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.errors import Conflict, NotFound
-from becbo.campaign.store import campaign_names, deleted_names_in
+from becbo.campaign.store import campaign_names
 from becbo.optuna import open_storage
 from becbo.tables import import_cells
 
@@ -90,10 +90,14 @@ def test_a_deleted_campaign_comes_back(tmp_path: Path) -> None:
     where, before = campaign.where, campaign.runs
     campaign.delete()
     assert campaign_names(where) == []
-    assert deleted_names_in(open_storage(where)) == ["coating"]
+    assert campaign_names(where, deleted=True) == ["coating"]
     with pytest.raises(NotFound, match="has no campaign"):
         Campaign.open(where)
     with pytest.raises(InvalidInput, match="among its deleted campaigns; choose another name"):
         Campaign.create(COATING, where)
-    campaign.restore()
+    with pytest.raises(NotFound, match="among the deleted campaigns of .*; restore it first"):
+        Campaign.open(where, "coating")
+    Campaign.open(where, deleted=True).restore()
     assert Campaign.open(where).runs == before
+    with pytest.raises(NotFound, match="has no deleted campaign"):
+        Campaign.open(where, "coating", deleted=True)

@@ -27,8 +27,8 @@ OUTPUTS = Outputs.of(Objective("hardness", "maximize"))  # texts without the uni
 
 Becbo = Callable[..., Done]
 EXAMPLE = Path(__file__).parents[2] / "examples/coating.yaml"
-COMMANDS = ("new", "change", "suggest", "what-if", "record", "correct", "undo", "withdraw", "add",
-            "import", "export", "status")  # fmt: skip
+COMMANDS = ("new", "change", "delete", "restore", "suggest", "what-if", "record", "correct",
+            "undo", "withdraw", "add", "import", "export", "status")  # fmt: skip
 RUN = {"number", "version", "params", "outcome", "values", "reason", "note", "origin", "believed",
        "suggested", "recorded", "by", "history"}  # fmt: skip
 ANSWERS = """\
@@ -182,7 +182,7 @@ def test_json(becbo: Becbo, tmp_path: Path) -> None:
     used_campaign(tmp_path)
     status = said_json(becbo("status", "--json"))
     assert set(status) == {"name", "objectives", "limits", "recorded", "budget", "n_done", "n_left",
-                           "counts", "best", "front", "pending", "reasons",
+                           "counts", "best", "front", "pending", "reasons", "last_entry",
                            "outlook"}  # fmt: skip
     assert [f["n_experiments"] for f in status["outlook"]["forecasts"]] == [1, 5, 10, 20]
     assert status["counts"] == {"pending": 1, "ok": 1, "failed": 1, "lost": 0}

@@ -40,7 +40,8 @@ def checked(becbo: Callable[..., Done], where: object) -> dict[str, object]:
 
 def test_a_campaign(becbo: Callable[..., Done], campaign: Campaign) -> None:
     counts = {"ok": 1, "failed": 1, "lost": 1, "pending": 1}
-    lab = {"name": "lab", "is_campaign": True, "counts": counts, "pending": [3], "stale": []}
+    lab = {"name": "lab", "is_campaign": True, "is_deleted": False, "counts": counts}
+    lab |= {"pending": [3], "stale": []}
     assert checked(becbo, campaign.where) == {"damage": [], "studies": [lab]}
     done = becbo("check", "-f", str(campaign.where))
     assert (

@@ -15,7 +15,7 @@ from commands import Done
 from hypothesis import HealthCheck, given, settings
 from schemathesis import GenerationMode
 from schemathesis.checks import positive_data_acceptance
-from web.lab import TOKEN, Site, serving
+from web.lab import COATING, TOKEN, Site, serving
 
 from becbo.campaign.campaign import Campaign
 from becbo.web.app import make_app
@@ -102,6 +102,66 @@ def test_create_add_and_import(site: Site, campaign: Campaign) -> None:
     assert campaign.run(4).result.reason == "bent"
 
 
+def test_a_changed_description(site: Site, campaign: Campaign) -> None:
+    described = site.get(API).json()
+    wider = {**described, "budget": 30}
+    assert site.client.put(API, json=wider).json() == {"changes": ["budget: 20 -> 30"]}
+    assert campaign.description.budget == 30
+    assert site.client.put(API, json=wider).json() == {"changes": []}
+    hotter = {"temperature": {"low": 150, "high": 400}, "gas": {"choices": ["argon", "nitrogen"]}}
+    refused = site.client.put(API, json={**described, "parameters": hotter})
+    assert refused.status_code == 422
+    assert "run 3 would no longer be valid" in refused.json()["detail"]
+    assert campaign.description.budget == 30
+
+
+def test_a_deleted_campaign_comes_back(site: Site, campaign: Campaign) -> None:
+    before = site.get(f"{API}/runs").json()
+    gone = site.client.delete(API)
+    assert (gone.status_code, gone.content) == (204, b"")
+    assert site.get("/api/campaigns").json() == []
+    assert site.get(API).status_code == 404 and site.client.delete(API).status_code == 404
+    assert site.json(f"{API}/runs/4/record", {"value": 1}).status_code == 404
+    (deleted,) = site.get("/api/campaigns?deleted=true").json()
+    assert site.client.post(f"/api/campaigns/{deleted['id']}/restore").json() == deleted
+    assert site.get("/api/campaigns").json() == [deleted]
+    assert site.get(f"{API}/runs").json() == before
+    assert site.client.post(f"{API}/restore").status_code == 404
+
+
+def test_the_last_entry_is_taken_back(site: Site, campaign: Campaign) -> None:
+    rows = [["temperature", "gas", "hardness"], [211, "argon", 311], [212, "argon", 312]]
+    site.json(f"{API}/import", {"rows": rows}, headers={"X-Becbo-Name": "J%C3%B6rg"})
+    last = site.get(f"{API}/status").json()["last_entry"]
+    assert (last["runs"], last["by"]) == ([5, 6], "Jörg")
+    campaign.record(4, 410)
+    newer = site.json(f"{API}/undo", {"entry": last["entry"]})
+    assert (newer.status_code, newer.json()) == (409, {"detail": "there is a newer entry by now"})
+    (undone,) = site.json(f"{API}/undo", {}).json()
+    assert (undone["number"], undone["outcome"]) == (4, "pending")
+    taken_back = site.json(f"{API}/undo", {"entry": last["entry"]}).json()
+    assert [run["outcome"] for run in taken_back] == ["lost", "lost"]
+    for _ in range(4):
+        assert site.json(f"{API}/undo", {}).status_code == 200
+    assert site.get(f"{API}/status").json()["last_entry"] is None
+    assert site.json(f"{API}/undo", {}).status_code == 422
+
+
+def test_none_of_this_without_the_token(open_site: Any, campaign: Campaign) -> None:
+    before = campaign.runs
+    site = open_site(Access(TOKEN))
+    for send in (
+        lambda: site.client.put(API, json=campaign.description.to_dict()),
+        lambda: site.client.delete(API),
+        lambda: site.client.post(f"{API}/restore"),
+        lambda: site.json(f"{API}/undo", {}),
+    ):
+        assert send().status_code == 401
+    foreign = {"authorization": f"Bearer {TOKEN}", "origin": "http://evil.example"}
+    assert site.client.delete(API, headers=foreign).status_code == 403
+    assert campaign.runs == before and not campaign.is_deleted
+
+
 def test_the_command_line_prints_the_same(
     site: Site, where: Path, becbo: Callable[..., Done]
 ) -> None:
@@ -146,6 +206,7 @@ N_EXAMPLES = 6
 @pytest.fixture(scope="module")
 def address(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     where = Path(shutil.copy(made, tmp_path_factory.mktemp("contract") / "lab.db"))
+    Campaign.create({**COATING, "name": "spare"}, where)
     # The checks guess tokens; between two looks at this clock, a minute passes.
     ticks = itertools.count()
     with serving(make_app(where, Access(TOKEN, lambda: 60.0 * next(ticks)))) as address:
@@ -157,14 +218,15 @@ def test_the_api_keeps_its_contract(address: str, mode: GenerationMode) -> None:
     bearer = {"Authorization": f"Bearer {TOKEN}"}
     schema = schemathesis.openapi.from_url(f"{address}/api/openapi.json", headers=bearer)
     operations = [result.ok() for result in schema.get_all_operations()]
-    assert len(operations) == 18
+    assert len(operations) == 22
     for operation in operations:
 
         @settings(max_examples=N_EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
         @given(case=operation.as_strategy(generation_mode=mode))
         def keeps_it(case: Any) -> None:
             if "campaign_id" in case.path_parameters and mode is GenerationMode.POSITIVE:
-                case.path_parameters["campaign_id"] = "coating"
+                is_last = case.operation.method == "delete" or case.path.endswith("/restore")
+                case.path_parameters["campaign_id"] = "spare" if is_last else "coating"
             if "number" in case.path_parameters and mode is GenerationMode.POSITIVE:
                 case.path_parameters["number"] = 4
             if case.operation.path == SLOW and mode is GenerationMode.POSITIVE:

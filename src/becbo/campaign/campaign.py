@@ -16,6 +16,7 @@ import optuna
 from optuna.trial import FrozenTrial
 
 from becbo.campaign import store
+from becbo.campaign.bounds import MAX_NAME, check_count
 from becbo.campaign.changes import changes, check_change
 from becbo.campaign.description import Description
 from becbo.campaign.errors import Conflict, NotFound
@@ -96,12 +97,15 @@ class Campaign:
         return cls(where, store.create_study(checked, where, storage))
 
     @classmethod
-    def open(cls, where: str | Path = FILE, name: str | None = None) -> Campaign:
+    def open(
+        cls, where: str | Path = FILE, name: str | None = None, *, deleted: bool = False
+    ) -> Campaign:
         """Opens a campaign that exists.
 
         Args:
             where: The file or database in which it is kept.
             name: Its name; not needed if there is only one campaign.
+            deleted: Whether to look among the deleted campaigns, to restore one.
 
         Returns:
             The campaign.
@@ -109,7 +113,7 @@ class Campaign:
         Raises:
             NotFound: There is no such campaign, or several and no name was given.
         """
-        return cls(where, store.open_study(where, name))
+        return cls(where, store.open_study(where, name, deleted=deleted))
 
     def signed(self, by: str) -> Campaign:
         """The same campaign for one person.
@@ -119,9 +123,14 @@ class Campaign:
 
         Returns:
             The campaign, whose entries have that name from now on.
+
+        Raises:
+            InvalidInput: The name is too long.
         """
+        name = " ".join(clean_text(by).split())
+        check_count("the name of whoever makes the entries", len(name), MAX_NAME, "characters")
         signed = copy.copy(self)
-        signed._by = clean_text(by)
+        signed._by = name
         return signed
 
     @property
@@ -135,7 +144,10 @@ class Campaign:
         return store.is_deleted(self._study)
 
     def delete(self) -> None:
-        """Removes the campaign from every list. Nothing is lost: see `restore`."""
+        """Removes the campaign from every list. Nothing is lost: `restore` brings it back.
+
+        To restore it later, open it with `Campaign.open(where, name, deleted=True)`.
+        """
         store.set_deleted(self._study, datetime.now().isoformat(timespec="seconds"))
 
     def restore(self) -> None:

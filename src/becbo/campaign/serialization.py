@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import Description
-from becbo.campaign.runs import Run
+from becbo.campaign.runs import Run, last_entries
 from becbo.trial import Outcome
 
 
@@ -50,6 +51,21 @@ def status_to_dict(campaign: Campaign) -> dict[str, Any]:
         "front": [run_to_dict(run) for run in status.front],
         "pending": [run_to_dict(run) for run in runs if run.outcome is Outcome.PENDING],
         "reasons": dict(status.reasons),
+        "last_entry": _last_entry(runs),
+    }
+
+
+def _last_entry(runs: Sequence[Run]) -> dict[str, Any] | None:
+    """What `Campaign.undo_last` would take back; `entry` is its argument."""
+    last = last_entries(runs)
+    if not last:
+        return None
+    run, entry = last[0]
+    return {
+        "entry": entry.trial,
+        "runs": [each.number for each, _ in last],
+        "recorded": _iso(entry.written),
+        "by": run.by,
     }
 
 

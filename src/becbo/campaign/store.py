@@ -49,16 +49,19 @@ _STATES = {
 }
 
 
-def campaign_names(where: str | Path = FILE) -> list[str]:
+def campaign_names(where: str | Path = FILE, *, deleted: bool = False) -> list[str]:
     """The names of the campaigns in a storage.
 
     Args:
         where: A file such as becbo.db, or the URL of a database.
+        deleted: Whether to name those that somebody deleted instead.
 
     Returns:
         The names in alphabetical order; none if there is no such file.
     """
-    return [] if _is_missing(where) else names_in(open_storage(where, heartbeat=None))
+    if _is_missing(where):
+        return []
+    return names_in(open_storage(where, heartbeat=None), deleted=deleted)
 
 
 def _is_missing(where: str | Path) -> bool:
@@ -66,22 +69,12 @@ def _is_missing(where: str | Path) -> bool:
     return "://" not in str(where) and not Path(where).expanduser().exists()
 
 
-def names_in(storage: BaseStorage) -> list[str]:
-    """The names of the campaigns in an open storage, in alphabetical order."""
-    return _names(storage, are_deleted=False)
-
-
-def deleted_names_in(storage: BaseStorage) -> list[str]:
-    """The names of deleted campaigns in an open storage, in alphabetical order."""
-    return _names(storage, are_deleted=True)
-
-
-def _names(storage: BaseStorage, are_deleted: bool) -> list[str]:
+def names_in(storage: BaseStorage, *, deleted: bool = False) -> list[str]:
+    """The names of the campaigns in an open storage, or of deleted ones, in alphabetical order."""
     return sorted(
         summary.study_name
         for summary in optuna.get_all_study_summaries(storage)
-        if DESCRIPTION in summary.user_attrs
-        and bool(summary.user_attrs.get(DELETED)) is are_deleted
+        if DESCRIPTION in summary.user_attrs and bool(summary.user_attrs.get(DELETED)) is deleted
     )
 
 
@@ -133,18 +126,22 @@ def _is_unused(study: optuna.Study, description: Description) -> bool:
     return not is_used and directions == study_directions(description.outputs)
 
 
-def open_study(where: str | Path, name: str | None) -> optuna.Study:
-    """The study of a campaign, or NotFound."""
+def open_study(where: str | Path, name: str | None, *, deleted: bool = False) -> optuna.Study:
+    """The study of a campaign, or of a deleted one, or NotFound."""
     if _is_missing(where):
         raise NotFound(f"there is no file {where}; create a campaign first")
     storage = open_storage(where, heartbeat=None)
-    names, shown = names_in(storage), without_password(where)
+    names, shown = names_in(storage, deleted=deleted), without_password(where)
+    campaign = "deleted campaign" if deleted else "campaign"
+    if not deleted and name in names_in(storage, deleted=True):
+        raise NotFound(f"{name!r} is among the deleted campaigns of {shown}; restore it first")
     if not names:
-        raise NotFound(f"{shown} has no campaign; create one first")
+        remedy = "" if deleted else "; create one first"
+        raise NotFound(f"{shown} has no {campaign}{remedy}")
     if name is None and len(names) > 1:
-        raise NotFound(f"{shown} has several campaigns: {', '.join(names)}; name one of them")
+        raise NotFound(f"{shown} has several {campaign}s: {', '.join(names)}; name one of them")
     if name is not None and name not in names:
-        raise NotFound(f"{shown} has no campaign {name!r}; it has {', '.join(names)}")
+        raise NotFound(f"{shown} has no {campaign} {name!r}; it has {', '.join(names)}")
     return load_study(storage, name or names[0])
 
 

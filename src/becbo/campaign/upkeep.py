@@ -26,6 +26,7 @@ class StudyState:
     Attributes:
         name: Its name.
         is_campaign: Whether people run its experiments.
+        is_deleted: Whether it is a campaign that somebody deleted.
         counts: The number of experiments by outcome: `ok`, `failed`, `lost`, `pending`; in the
             study of a program `waiting` too, for designs that no worker has taken yet.
         pending: Numbers of runs or trials without a result.
@@ -34,6 +35,7 @@ class StudyState:
 
     name: str
     is_campaign: bool
+    is_deleted: bool
     counts: dict[str, int]
     pending: list[int]
     stale: list[int]
@@ -51,7 +53,8 @@ def study_states(where: str | Path) -> list[StudyState]:
     storage = open_storage(where, heartbeat=None)
     try:
         summaries = optuna.get_all_study_summaries(storage)
-        names, campaigns = sorted(s.study_name for s in summaries), set(names_in(storage))
+        names = sorted(summary.study_name for summary in summaries)
+        campaigns = {*names_in(storage), *names_in(storage, deleted=True)}
         studies = [load_study(storage, name) for name in names]
         return [
             _of_campaign(Campaign(where, study)) if name in campaigns else _of_study(study)
@@ -65,7 +68,7 @@ def _of_campaign(campaign: Campaign) -> StudyState:
     runs = campaign.runs
     counts = Counter(run.outcome.value for run in runs)
     pending = [run.number for run in runs if run.outcome is Outcome.PENDING]
-    return StudyState(campaign.name, True, dict(counts), pending, [])
+    return StudyState(campaign.name, True, campaign.is_deleted, dict(counts), pending, [])
 
 
 def _of_study(study: optuna.Study) -> StudyState:
@@ -79,9 +82,8 @@ def _of_study(study: optuna.Study) -> StudyState:
             signs[trial.number] = datetime.fromtimestamp(trial.system_attrs[ALIVE])
     latest = datetime.now() - timedelta(seconds=HEARTBEAT * MISSED)
     stale = [number for number, sign in signs.items() if sign < latest]
-    return StudyState(
-        study.study_name, False, dict(counts), [trial.number for trial in running], stale
-    )
+    pending = [trial.number for trial in running]
+    return StudyState(study.study_name, False, False, dict(counts), pending, stale)
 
 
 def _outcome(trial: FrozenTrial, lost: frozenset[int]) -> str:

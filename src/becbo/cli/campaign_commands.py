@@ -1,8 +1,12 @@
-"""The commands for a campaign as a whole: create, change, import, export, status, report."""
+"""The commands for a campaign as a whole.
+
+Create, change, delete, restore, import, export, status, report.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -11,6 +15,7 @@ from rich.markup import escape
 
 from becbo.cli.options import (
     FILE,
+    ByOption,
     FileOption,
     JsonOption,
     NameOption,
@@ -84,8 +89,45 @@ def change(
             typer.echo(line)
 
 
+def delete(
+    name: Annotated[str, typer.Argument(help="The name of the campaign.", show_default=False)],
+    file: FileOption = FILE,
+) -> None:
+    """Remove a campaign from every list. `becbo restore` brings it back with all of its runs."""
+    with opened_campaign(file, name) as opened:
+        from becbo.campaign.formatting import plural
+        from becbo.cli.display import hint
+
+        opened.delete()
+        console = Console(highlight=False, soft_wrap=True)
+        console.print(f"Deleted: {escape(name)} with {plural(len(opened.runs), 'run')}.")
+        hint(console, "To bring it back", f"restore {quote(name)}{repeated_options(file, None)}")
+
+
+def restore(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            help="The name of the deleted campaign; not needed where there is only one.",
+            show_default=False,
+        ),
+    ] = None,
+    file: FileOption = FILE,
+) -> None:
+    """Bring back a deleted campaign with all of its runs."""
+    with storage_errors(file):
+        from becbo.campaign.campaign import Campaign
+        from becbo.campaign.formatting import plural
+
+        deleted = Campaign.open(file, name, deleted=True)
+        deleted.restore()
+        shown = f"{escape(deleted.name)} with {plural(len(deleted.runs), 'run')}"
+        Console(highlight=False, soft_wrap=True).print(f"Restored: {shown}.")
+
+
 def import_(
     table: Annotated[Path, typer.Argument(help="A .csv or .xlsx file.", show_default=False)],
+    by: ByOption = None,
     file: FileOption = FILE,
     campaign: NameOption = None,
     as_json: JsonOption = False,
@@ -105,7 +147,7 @@ def import_(
     note is filled in. Of an Excel file, the first sheet is read. `becbo export`
     writes such a table, `becbo undo` takes an import back.
     """
-    with opened_campaign(file, campaign) as opened:
+    with opened_campaign(file, campaign, by) as opened:
         from becbo.cli.display import print_imported
         from becbo.tables.importing import import_table, import_to_dict
 

@@ -3,9 +3,9 @@
 What `--json` prints, for programs, in the shape of the REST interface: a run is
 
     {number, version, params: {name: value}, outcome: "pending" | "ok" | "failed" | "lost",
-     values: {output: value}, reason, note, origin, suggested, recorded,
+     values: {output: value}, reason, note, origin, suggested, recorded, by: who recorded it,
      believed: {outputs: {output: {mean, std}}, p_feasible, band} | null,
-     history: [{outcome, values, reason, note, recorded}]}
+     history: [{outcome, values, reason, note, recorded, by}]}
 
 with times in ISO 8601, and
 
@@ -18,12 +18,14 @@ with times in ISO 8601, and
     import       {added: [number], recorded: [number], corrected: [number], blank: [number],
                   differing: [number], n_known, n_pending, noted: [column]},
                  see `becbo.tables.ImportSummary`
-    check        {damage: [text], studies: [{name, is_campaign, counts: {outcome: count},
-                  pending: [number], stale: [number]}]}
+    check        {damage: [text], studies: [{name, is_campaign, is_deleted,
+                  counts: {outcome: count}, pending: [number], stale: [number]}]}
     status       {name, objectives: [{name, unit, direction, target, reference}],
                   limits: [{name, unit, lower, upper}], recorded: [{name, unit}], budget, n_done,
                   n_left, counts: {pending, ok, failed, lost}, best: run | null, front: [run],
-                  pending: [run], reasons: {reason: count}}, with --all: runs: [run]
+                  pending: [run], reasons: {reason: count},
+                  last_entry: {entry, runs: [number], recorded, by} | null},
+                 with --all: runs: [run]
 """
 
 from __future__ import annotations
@@ -58,6 +60,8 @@ def register(app: typer.Typer) -> None:
     for command, name, example in (
         (campaign.new, "new", "becbo new coating.yaml"),
         (campaign.change, "change", "becbo change coating.yaml"),
+        (campaign.delete, "delete", "becbo delete coating"),
+        (campaign.restore, "restore", "becbo restore coating"),
         (run.suggest, "suggest", "becbo suggest -n 3"),
         (run.what_if, "what-if", "becbo what-if temperature=320 gas=argon"),
         (run.record, "record", "becbo record 17 812.5 --note 'slight haze'"),

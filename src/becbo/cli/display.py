@@ -260,7 +260,9 @@ def _progress(campaign: Campaign) -> str:
 def _table(description: Description, runs: Sequence[Run]) -> Table:
     table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
     headings = [described.heading for described in description.parameters]
-    for heading in ("run", *headings, *description.headings.values(), "outcome", "note"):
+    has_names = any(run.by for run in runs)
+    last = ("outcome", "note", "by") if has_names else ("outcome", "note")
+    for heading in ("run", *headings, *description.headings.values(), *last):
         table.add_column(escape(heading), overflow="fold")
     for run in runs:
         params = [number(run.params[name]) for name in description.space.names]
@@ -268,7 +270,8 @@ def _table(description: Description, runs: Sequence[Run]) -> Table:
         values = ["" if value is None else number(value) for value in measured]
         ended = "" if run.outcome is Outcome.OK else run.outcome.value
         ended += f" ({run.reason})" if run.reason else ""
-        table.add_row(str(run.number), *map(escape, (*params, *values, ended, run.note)))
+        words = (ended, run.note, run.by) if has_names else (ended, run.note)
+        table.add_row(str(run.number), *map(escape, (*params, *values, *words)))
     return table
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import json
 import logging
 import os
@@ -30,27 +31,60 @@ NameOption = Annotated[
     str | None,
     typer.Option("--campaign", "-c", help="Its name; not needed where there is only one."),
 ]
+ByOption = Annotated[
+    str | None,
+    typer.Option(
+        "--by",
+        envvar="BECBO_NAME",
+        help="Who makes the entry.",
+        show_default="your user name",
+    ),
+]
 OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="If the file exists.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="For programs: nothing but JSON.")]
 
 
 @contextmanager
-def opened_campaign(file: str, name: str | None) -> Iterator[Campaign]:
-    """The campaign that the common options name; errors name the command that helps."""
+def opened_campaign(file: str, name: str | None, by: str | None = None) -> Iterator[Campaign]:
+    """The campaign that the common options name; errors name the command that helps.
+
+    Args:
+        file: Where it is kept.
+        name: Its name; None if there is only one.
+        by: Who makes entries; None is whoever is logged in.
+
+    Yields:
+        The campaign.
+    """
     with storage_errors(file):
         from becbo.campaign.campaign import Campaign
         from becbo.campaign.errors import NotFound
-        from becbo.campaign.store import campaign_names
 
         try:
             opened = Campaign.open(file, name)
         except NotFound as error:
-            remedy = "--campaign NAME" if campaign_names(file) else "`becbo new`"
-            raise InvalidInput(f"{error}: {remedy}") from None
+            raise InvalidInput(f"{error}: {_remedy(file, name)}") from None
         try:
-            yield opened
+            yield opened.signed(_user_name() if by is None else by)
         except NotFound as error:
             raise InvalidInput(f"{error}; `becbo status --all` lists all runs") from None
+
+
+def _remedy(file: str, name: str | None) -> str:
+    """What helps if there is no such campaign."""
+    from becbo.campaign.store import campaign_names
+
+    if name in campaign_names(file, deleted=True):
+        return f"`becbo restore {shlex.quote(str(name))}`"
+    return "--campaign NAME" if campaign_names(file) else "`becbo new`"
+
+
+def _user_name() -> str:
+    """Who is logged in; "" if the system does not say."""
+    try:
+        return getpass.getuser()
+    except (KeyError, ImportError, OSError):  # by version and system: nobody has this user id
+        return ""
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from becbo.cli.options import (
     FILE,
+    ByOption,
     FileOption,
     JsonOption,
     NameOption,
@@ -95,6 +96,7 @@ def record(
     lost: LostOption = False,
     reason: ReasonOption = "",
     note: NoteOption = None,
+    by: ByOption = None,
     file: FileOption = FILE,
     campaign: NameOption = None,
     as_json: JsonOption = False,
@@ -106,7 +108,7 @@ def record(
     suggested again. Of several outputs, give those that were measured, as in
     yield=72,4 viscosity=118; a failed experiment may have some too.
     """
-    with opened_campaign(file, campaign) as opened:
+    with opened_campaign(file, campaign, by) as opened:
         entry = _entry(opened.description.outputs, values or [], failed, lost, reason)
         run = opened.record(_number(number), **entry, note=note)
         _answer(opened, run, "Recorded", as_json, repeated_options(file, campaign))
@@ -119,12 +121,13 @@ def correct(
     lost: LostOption = False,
     reason: ReasonOption = "",
     note: NoteOption = None,
+    by: ByOption = None,
     file: FileOption = FILE,
     campaign: NameOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Replace the result of a recorded experiment; the old entry stays in its history."""
-    with opened_campaign(file, campaign) as opened:
+    with opened_campaign(file, campaign, by) as opened:
         entry = _entry(opened.description.outputs, values or [], failed, lost, reason)
         run = opened.correct(_number(number), **entry, note=note)
         _answer(opened, run, "Corrected", as_json, repeated_options(file, campaign))
@@ -164,6 +167,7 @@ def undo(
 
 def withdraw(
     number: NumberArgument,
+    by: ByOption = None,
     file: FileOption = FILE,
     campaign: NameOption = None,
     as_json: JsonOption = False,
@@ -173,7 +177,7 @@ def withdraw(
     Unlike a lost run it is not repeated, but the models may suggest the same
     design again later; while it is pending they avoid it.
     """
-    with opened_campaign(file, campaign) as opened:
+    with opened_campaign(file, campaign, by) as opened:
         run = opened.withdraw(_number(number))
         _answer(opened, run, "Withdrawn", as_json, repeated_options(file, campaign))
 
@@ -190,12 +194,13 @@ def add(
     failed: FailedOption = False,
     reason: ReasonOption = "",
     note: Annotated[str, typer.Option(help="Anything worth keeping.", show_default=False)] = "",
+    by: ByOption = None,
     file: FileOption = FILE,
     campaign: NameOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Record an experiment that was not suggested here."""
-    with opened_campaign(file, campaign) as opened:
+    with opened_campaign(file, campaign, by) as opened:
         params, values = _settings(settings, opened.description)
         entry = _entry(opened.description.outputs, values, failed, False, reason)
         run = opened.add(params, **entry, note=note)

@@ -54,7 +54,8 @@ def _line(state: StudyState) -> str:
         for what, numbers in (("pending", state.pending), ("stale", state.stale))
         if numbers
     ]
-    return "; ".join([f"{state.name}: {counts or 'nothing yet'}", *named])
+    name = f"{state.name} (deleted)" if state.is_deleted else state.name
+    return "; ".join([f"{name}: {counts or 'nothing yet'}", *named])
 
 
 def backup(

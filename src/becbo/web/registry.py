@@ -16,7 +16,6 @@ from becbo.campaign.errors import NotFound
 from becbo.campaign.store import (
     checked_description,
     create_study,
-    deleted_names_in,
     load_study,
     names_in,
 )
@@ -72,7 +71,7 @@ class CampaignRegistry:
 
     def deleted(self) -> list[Campaign]:
         """The campaigns that somebody deleted, sorted by name."""
-        return [self._opened(name) for name in deleted_names_in(self._opened_storage)]
+        return [self._opened(name) for name in names_in(self._opened_storage, deleted=True)]
 
     def find_deleted(self, campaign_id: str) -> Campaign:
         """The deleted campaign with that identifier, or NotFound."""

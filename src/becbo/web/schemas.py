@@ -87,6 +87,12 @@ class VersionRequest(_Request):
     version: Whole = _optional("the version of the run that you have seen")
 
 
+class UndoRequest(_Request):
+    """The last entry that you have seen, if it matters."""
+
+    entry: Whole = _optional("`last_entry.entry` of the status: 409 if there is a newer one")
+
+
 class SuggestRequest(_Request):
     """How many experiments to suggest."""
 
@@ -270,6 +276,15 @@ class CampaignResponse(GoalResponse):
     id: str
 
 
+class LastEntryResponse(BaseModel):
+    """The entry that an undo would take back."""
+
+    entry: int  # what names it in an undo
+    runs: list[int]  # several, if it was an import
+    recorded: str
+    by: str  # who made it, if known
+
+
 class StatusResponse(GoalResponse):
     """The status of a campaign."""
 
@@ -281,6 +296,13 @@ class StatusResponse(GoalResponse):
     front: list[RunResponse]  # acceptable runs that no other beats
     pending: list[RunResponse]
     reasons: dict[str, int]  # why experiments failed; "": no reason given
+    last_entry: LastEntryResponse | None
+
+
+class ChangeResponse(BaseModel):
+    """What is different in a description."""
+
+    changes: list[str]  # one line each
 
 
 class ForecastResponse(BaseModel):

@@ -31,6 +31,9 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
 _CONFLICT: dict[int | str, dict[str, Any]] = {
     409: {"model": schemas.ConflictResponse, "description": "somebody else was faster"}
 }
+_NEWER: dict[int | str, dict[str, Any]] = {
+    409: {"model": schemas.ErrorResponse, "description": "somebody made a newer entry"}
+}
 _BAD_TABLE: dict[int | str, dict[str, Any]] = {
     422: {
         "model": schemas.BadTableResponse,
@@ -44,9 +47,12 @@ router = APIRouter(prefix="/api", responses=_PROBLEMS)
 
 
 @router.get("/campaigns")
-def list_campaigns(context: ContextDep) -> list[schemas.CampaignResponse]:
-    """Lists all campaigns."""
-    return [_campaign_response(campaign) for campaign in context.registry.all()]
+def list_campaigns(
+    context: ContextDep, deleted: Annotated[bool, Query()] = False
+) -> list[schemas.CampaignResponse]:
+    """Lists all campaigns, or those that were deleted."""
+    listed = context.registry.deleted() if deleted else context.registry.all()
+    return [_campaign_response(campaign) for campaign in listed]
 
 
 @router.post("/campaigns", status_code=201)
@@ -69,6 +75,26 @@ async def suggest_for(
 def describe(campaign: CampaignDep) -> dict[str, Any]:
     """The description: parameters, objective, constraints and settings."""
     return campaign.description.to_dict()
+
+
+@router.put("/campaigns/{campaign_id}")
+def change(campaign: CampaignDep, description: schemas.CreateRequest) -> schemas.ChangeResponse:
+    """Replaces the description; every run so far must stay possible."""
+    return schemas.ChangeResponse(changes=campaign.change(description.model_dump()))
+
+
+@router.delete("/campaigns/{campaign_id}", status_code=204)
+def delete(campaign: CampaignDep) -> None:
+    """Removes the campaign from the list; it can be restored with all of its runs."""
+    campaign.delete()
+
+
+@router.post("/campaigns/{campaign_id}/restore")
+def restore(context: ContextDep, campaign_id: str) -> schemas.CampaignResponse:
+    """Brings back a deleted campaign."""
+    campaign = context.registry.find_deleted(campaign_id)
+    campaign.restore()
+    return _campaign_response(campaign)
 
 
 @router.get("/campaigns/{campaign_id}/status")
@@ -142,6 +168,14 @@ def undo(campaign: CampaignDep, run: RunDep, request: VersionBody) -> RunRespons
 def withdraw(campaign: CampaignDep, run: RunDep, request: VersionBody) -> RunResponse:
     """Takes back a suggestion: the run becomes lost, but is not repeated."""
     return RunResponse.of(campaign.withdraw(run.number, version=request.version))
+
+
+@router.post("/campaigns/{campaign_id}/undo", responses=_NEWER)
+def undo_last(
+    campaign: CampaignDep, request: Annotated[schemas.UndoRequest, Body()]
+) -> list[RunResponse]:
+    """Takes back the last entry, which may be a whole import; returns the runs that changed."""
+    return [RunResponse.of(run) for run in campaign.undo_last(entry=request.entry)]
 
 
 @router.post("/campaigns/{campaign_id}/import", responses=_BAD_TABLE)
