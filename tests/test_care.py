@@ -43,7 +43,9 @@ def test_failures_of_proposals_ask_for_more_confidence():
     assert Care().least_chance(data) == 0
     assert Care(budget=4, n_planned=24).least_chance(data) == pytest.approx(1 - 2 / 20)
     assert Care(budget=4).least_chance(data) == pytest.approx(1 - 2 / 20)  # reckons with 20
-    assert Care(budget=2, n_planned=4).least_chance(data) == 1
+    assert Care(budget=2, n_planned=5).least_chance(data) == 1
+    assert Care(budget=4, n_planned=5).least_chance(data) <= 0  # the last one: two may fail
+    assert Care(budget=4, n_planned=4).least_chance(data) == pytest.approx(0.9)  # going on
 
 
 def test_what_is_out_counts_against_the_budget_unless_it_is_proven():
@@ -87,7 +89,7 @@ def test_what_cannot_be_is_named(wrong, message):
 
 
 def test_settings_reach_the_method():
-    built = build(Settings(risk=0.1, failures={"price": 3, "budget": 7}), budget=50)
+    built = build(Settings(risk=0.1, failures={"price": 3, "budget": 7}, n_planned=50))
     assert built.care == Care(risk=0.1, price=3.0, budget=7, n_planned=50)
     with pytest.raises(InvalidInput, match="takes every failure"):
         build(Settings(method="be-cbo", failures=Failures(price=1)))
@@ -122,6 +124,14 @@ def test_when_the_budget_is_spent_only_proven_designs_are_proposed():
     assert (trial.params, trial.origin, trial.note) == ({"x": 0.2}, "repeat", SPENT)
 
 
+def test_a_proven_design_that_failed_by_bad_luck_is_still_a_repeat():
+    optimizer = Optimizer(LINE, seed=0, n_initial=2, failures=Failures(chance=0.1, budget=2))
+    for x, worked in [(0.2, True), (0.8, False), (0.2, False)]:
+        optimizer.add({"x": x}, x) if worked else optimizer.add({"x": x}, failed=True)
+    trial = optimizer.ask()
+    assert (trial.params, trial.origin, trial.note) == ({"x": 0.2}, "repeat", SPENT)
+
+
 def test_a_run_ends_when_its_failures_are_spent():
     def fun(params):
         if params["x"] > 0.3:
@@ -131,6 +141,32 @@ def test_a_run_ends_when_its_failures_are_spent():
     done = minimize(fun, LINE, 60, seed=0, catch=ValueError, failures={"budget": 4})
     assert sum(not t.is_feasible for t in done.trials) <= 4
     assert len(done.trials) == 60 or done.message == SPENT
+
+
+def stated_of_next(n_planned):
+    """The chance of the next proposal after one of two failures, at the edge of what works."""
+    failures = Failures(chance=0, budget=2)
+    optimizer = Optimizer(LINE, seed=0, n_initial=1, failures=failures, n_planned=n_planned)
+    for x in np.linspace(0, 1, 9):
+        optimizer.add({"x": x}, failed=True) if x == 1 else optimizer.add({"x": x}, -x)
+    return optimizer.ask().believed.p_feasible
+
+
+def test_a_budget_of_failures_lasts_for_the_plan():
+    assert stated_of_next(10) < 0.9 < stated_of_next(None) < stated_of_next(200)
+
+
+def test_minimize_tells_its_plan():
+    seen = set()
+    minimize(
+        lambda p: p["x"],
+        *(LINE, 6),
+        n_initial=3,
+        seed=0,
+        failures={"budget": 3},
+        callbacks=[lambda optimizer, trial: seen.add(optimizer.settings.n_planned)],
+    )
+    assert seen == {6}
 
 
 def test_nothing_worked_and_nothing_may_fail_any_more():

@@ -59,6 +59,13 @@ def test_a_description_keeps_them() -> None:
         describe({**COATING, "failures": {"rate": 0.05}})
 
 
+def test_what_is_known_in_words() -> None:
+    assert str(Failures(0.05, 3, 10)) == (
+        "5 % of good designs fail by bad luck, each costs 3 experiments more, at most 10"
+    )
+    assert (str(Failures(chance=0)), str(Failures())) == ("never by bad luck", "nothing is known")
+
+
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "edge"])
 def test_published_methods_take_failures_for_facts(method) -> None:
     assert build(Settings(method=method)) is not None

@@ -44,6 +44,8 @@ def test_numpy_numbers_become_plain_ones() -> None:
         ({"seed": True}, "seed True must be a whole number"),
         ({"n_initial": 0}, "n_initial 0 must be a whole number of at least 1"),
         ({"n_initial": None}, "n_initial None must be a whole number"),
+        ({"n_planned": 0}, "n_planned 0 must be a whole number of at least 1"),
+        ({"n_planned": 9.5}, "n_planned 9.5 must be a whole number of at least 1"),
         ({"noisy": "no"}, "noisy 'no' must be True or False"),
         ({"noisy": 1}, "noisy 1 must be True or False"),
         ({"risk": 0}, "risk 0 must lie between 0 and 1"),

@@ -11,7 +11,7 @@ from becbo.arrays import Array, Mask
 from becbo.data import Dataset
 
 _STEP = 1.0  # in a score: what a failure costs in confidence, under a risk
-_AT_LEAST_LEFT = 20  # experiments, where nobody planned their number
+_AT_LEAST_LEFT = 20  # experiments, where nobody planned their number, or the plan is done
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,7 @@ class Care:
             margin = overdraft(~kept[data.proposed], self.risk)
             needed.append(float(ndtr(ndtri(1.0 - self.risk) + _STEP * margin)))
         if self.budget is not None:
-            n = len(data.X)
-            n_left = max(n, _AT_LEAST_LEFT) if self.n_planned is None else self.n_planned - n
-            needed.append(1.0 - self._left(data) / max(n_left, 1))
+            needed.append(1.0 - self._left(data) / self._n_left(len(data.X)))
         return max(needed)
 
     def n_risky(self, data: Dataset, pending: Array) -> int:  # (p, d)
@@ -48,6 +46,11 @@ class Care:
         proven = data.X[data.worked]
         n_out = sum(not (x == proven).all(axis=1).any() for x in pending)
         return max(self._left(data) - n_out, 0)
+
+    def _n_left(self, n: int) -> int:
+        """Experiments to come after n: those planned, or as many again if nobody knows."""
+        n_left = 0 if self.n_planned is None else self.n_planned - n
+        return n_left if n_left > 0 else max(n, _AT_LEAST_LEFT)
 
     def _left(self, data: Dataset) -> int:
         assert self.budget is not None

@@ -61,6 +61,18 @@ class Failures:
             )
         object.__setattr__(self, "chance", float(chance))
 
+    def __str__(self) -> str:
+        """What is known, in a few words for people."""
+        said = []
+        if self.chance is not None:
+            share = f"{100 * self.chance:.3g} % of good designs fail by bad luck"
+            said.append(share if self.chance else "never by bad luck")
+        if self.price:
+            said.append(f"each costs {self.price:g} experiments more")
+        if self.budget is not None:
+            said.append(f"at most {self.budget}")
+        return ", ".join(said) or "nothing is known"
+
     @property
     def are_facts(self) -> bool:
         """Whether a method may take every failure for the design's, and for free."""

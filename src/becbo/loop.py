@@ -13,14 +13,11 @@ from typing import Any
 from becbo.checks import finite_numbers, number_in, whole_number
 from becbo.errors import Infeasible, InvalidInput
 from becbo.extras import needed_extras
-from becbo.failures import DEFAULT
-from becbo.methods import build
 from becbo.optimizer import Optimizer
 from becbo.outlook import Advice, Stop
 from becbo.outputs import Output, Outputs
 from becbo.reasons import Reasons
 from becbo.search.choice import REPEAT
-from becbo.settings import Settings
 from becbo.space import Space
 from becbo.trial import Outcome, Trial
 
@@ -116,10 +113,7 @@ def minimize(
     """
     budget = whole_number("budget", budget)
     _check_calls(fun, catch, callbacks)
-    checked = Settings(**settings)
-    planned = build(checked, Outputs.of(outputs), budget)
-    told = {**vars(checked), "method": planned, "risk": None, "failures": DEFAULT}
-    optimizer = Optimizer(space, outputs, trials=trials, **told)
+    optimizer = Optimizer(space, outputs, trials=trials, n_planned=budget, **settings)
     if stop is not False:
         callbacks = [*callbacks, StopWhen(Stop.of(stop))]
     if progress:

@@ -304,18 +304,12 @@ Examples:
 """
 
 
-def build(
-    settings: Settings,
-    outputs: Outputs | None = None,
-    budget: int | None = None,
-    **ensemble: Any,
-) -> Proposer:
+def build(settings: Settings, outputs: Outputs | None = None, **ensemble: Any) -> Proposer:
     """Makes the proposer that settings ask for.
 
     Args:
         settings: the method, and what it has to know.
         outputs: what experiments return, to be refused if the method cannot handle it.
-        budget: how many experiments there will be, for methods that plan ahead.
         **ensemble: changed settings of `DeepEnsemble`, as in `build(settings, n_networks=3)`.
 
     Returns:
@@ -329,7 +323,7 @@ def build(
     else:
         method = _named(settings.method)
         proposer = method.build(settings.noisy, _networks(method, ensemble))
-        proposer = _limited(proposer, settings).planned(settings.n_initial, budget)
+        proposer = _limited(proposer, settings).planned(settings.n_initial, settings.n_planned)
     if outputs is not None and not proposer.supports(outputs):
         able = [m.name for m in METHODS.values() if m.build(False, _ANY).supports(outputs)]
         raise InvalidInput(

@@ -48,7 +48,7 @@ class Optimizer:
         outputs: what experiments return: "minimize" or "maximize" for a single number, or a list
             of `Objective`, `Limit` and `Recorded`.
         trials: a history to continue from, such as `other.trials`.
-        **settings: method, seed, n_initial, noisy, risk, failures: see `Settings`.
+        **settings: method, seed, n_initial, noisy, risk, failures, n_planned: see `Settings`.
 
     Raises:
         InvalidInput: if an argument cannot be used, or the method cannot handle the outputs.

@@ -36,6 +36,9 @@ class Settings:
             method, which for `edge` means about one half.
         failures: how often a good design fails by bad luck, what a failure costs and how many may
             be: `Failures`, or a mapping with its arguments.
+        n_planned: how many experiments there will be in all, the initial ones included, for methods
+            that plan ahead: `edge` makes a budget of failures last so long. Nothing stops there.
+            `minimize`, workers and campaigns tell it by themselves. None: nobody knows.
 
     Raises:
         InvalidInput: if a setting cannot be used.
@@ -52,12 +55,15 @@ class Settings:
     noisy: bool = False
     risk: float | None = None
     failures: Failures = DEFAULT
+    n_planned: int | None = None
 
     def __post_init__(self) -> None:
         seed = secrets.randbits(32) if self.seed is None else self.seed
         object.__setattr__(self, "seed", whole_number("seed", seed, 0, MAX_SEED))
         n_initial = whole_number("n_initial", self.n_initial, at_most=MAX_INITIAL)
         object.__setattr__(self, "n_initial", n_initial)
+        if self.n_planned is not None:
+            object.__setattr__(self, "n_planned", whole_number("n_planned", self.n_planned))
         if not isinstance(self.noisy, bool | np.bool_):
             raise InvalidInput(f"noisy {self.noisy!r} must be True or False")
         object.__setattr__(self, "failures", Failures.of(self.failures))

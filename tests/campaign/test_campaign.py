@@ -51,6 +51,24 @@ def learned(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> list[tuple[i
     return [(t.params["layers"], t.value) for t in answered]
 
 
+def test_a_budget_of_failures_lasts_for_the_planned_runs(tmp_path: Path) -> None:
+    stated = {}
+    for budget in (13, 200):
+        content = {**COATING, "budget": budget, "failures": {"chance": 0, "budget": 2}}
+        campaign = Campaign.create({**content, "name": str(budget)}, tmp_path / "lab.db")
+        for temperature in range(100, 501, 40):
+            design = {**DESIGN, "temperature": float(temperature)}
+            if temperature == 500:
+                campaign.add(design, failed=True)
+            else:
+                campaign.add(design, float(temperature))
+        (run,) = campaign.suggest()
+        assert run.believed is not None
+        stated[budget] = run.believed.p_feasible
+        assert campaign.optimizer().settings.n_planned == budget
+    assert stated[13] < 0.9 and stated[200] > 0.98
+
+
 def test_create_and_open(tmp_path: Path) -> None:
     where = tmp_path / "lab.db"
     created = Campaign.create(COATING, where)

@@ -3,15 +3,17 @@
 import json
 import math
 import string
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from coating import COATING
 from descriptions import contents
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from becbo import Categorical, InvalidInput, LinearConstraint, Objective, Real
+from becbo import Categorical, InvalidInput, LinearConstraint, Objective, Real, Settings
 from becbo.campaign.describing import describe, read_description
 from becbo.campaign.description import Description, LabParameter
 from becbo.campaign.formulas import read_constraint
@@ -63,6 +65,13 @@ def test_the_example_says_everything() -> None:
     commented = [line for line in EXAMPLE.read_text().splitlines() if line.startswith("# ")]
     for setting in ("method", "risk", "failures", "noisy", "n_initial", "seed"):
         assert any(line.startswith(f"# {setting}: ") for line in commented)
+
+
+def test_what_is_planned_is_the_budget() -> None:
+    described = describe(COATING)
+    assert described.planned == replace(described.settings, n_planned=20)
+    with pytest.raises(InvalidInput, match="n_planned 7: give the budget of the campaign instead"):
+        replace(described, settings=Settings(seed=0, n_planned=7))
 
 
 def test_the_same_in_three_notations(tmp_path: Path) -> None:

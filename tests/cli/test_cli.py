@@ -186,7 +186,7 @@ def test_new_asks_how_numbers_can_be_set(
         *("time", "n", "h", "1", "9", "100"),  # too wide: the parameter is asked for again
         *("time", "n", "h", "1", "9", "", "no"),
         *("baths", "w", "", "1", "4"),
-        *("", "", "40", "yes", "yes"),
+        *("", "", "40", "yes", "", "", "", "yes"),
     ]
     monkeypatch.delenv("BECBO_FILE", raising=False)
     monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(answers)))

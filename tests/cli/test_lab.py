@@ -15,7 +15,7 @@ import pytest
 from coating import COATING, DESIGN, new_campaign, used_campaign
 from commands import Done
 
-from becbo import Objective, Outcome
+from becbo import Failures, Objective, Outcome
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.describing import describe, read_description
 from becbo.campaign.formatting import result_text
@@ -57,6 +57,9 @@ temperature + 10*layers <= 480
 
 20
 no
+
+
+
 yes
 """
 
@@ -264,7 +267,7 @@ def test_questions_are_asked_again(
         ("layers\nw", "temperature\nlayers\nw"),
         ("argon, nitrogen\n", "argon\ngas\nc\nargon, nitrogen\n"),
         ("temperature + 10", "temperature + gas <= 3\ntemperature + 10"),
-        ("20\n", "many\n0\n2.5\n20\n"),
+        ("20\nno\n\n\n\n", "many\n0\n2.5\n20\nno\n100 %\noften\n10 %\n-1\n\n0\n2.5\n6\n"),
     ]  # fmt: skip
     text = ANSWERS
     for right, more in wrong:
@@ -291,12 +294,19 @@ def test_questions_are_asked_again(
         "'many' is not a number",
         "budget 0 must be a whole number",
         "'2.5' is not a whole number",
+        "failures: chance 1.0 must be a rate from 0 to below 1",
+        "it = 'often' is not a number",
+        "failures: price -1.0 must be a number of experiments",
+        "failures: budget 0 must be a whole number of at least 1",
+        "10 % of good designs fail by bad luck, at most 6",
     ):
         assert words in done.out, words
-    assert Campaign.open("becbo.db", "steel coating").description.budget == 20
+    description = Campaign.open("becbo.db", "steel coating").description
+    assert description.budget == 20
+    assert description.settings.failures == Failures(chance=0.1, budget=6)
 
 
-@pytest.mark.parametrize("n_lines", [0, 1, 5, 8, 22, 23])
+@pytest.mark.parametrize("n_lines", [0, 1, 5, 8, 22, 23, 26])
 def test_questions_that_are_not_answered(
     becbo: Becbo, tmp_path: Path, answer: Callable[[str], None], n_lines: int
 ) -> None:
@@ -648,6 +658,9 @@ no
 
 
 no
+
+
+
 yes
 """
 
@@ -739,6 +752,9 @@ heat = temperature * resin <= 5000
 
 30
 no
+5 %
+2,5
+8
 yes
 """
 
@@ -752,6 +768,7 @@ def test_a_newcomer_with_a_mixture_and_two_outputs_meets_no_error(
     assert (done.code, done.err) == (0, "")
     assert "such as resin + hardener + filler == 100 or resin * hardener <= 900" in done.out
     description = Campaign.open(tmp_path / "becbo.db").description
+    assert description.settings.failures == Failures(0.05, 2.5, 8)
     entries = [
         ["strength=14,3", "MPa", "viscosity=8,5", "Pas"],
         ["strength=15,1 MPa", "viscosity=13.1 Pas"],

@@ -51,6 +51,22 @@ def test_the_budget_counts_what_is_there_already(workers: Workers) -> None:
 
 
 @on("study.db", "postgresql")
+def test_a_budget_of_failures_is_planned_for_all_trials(workers: Workers) -> None:
+    noting = """
+import becbo.care
+least_chance = becbo.care.Care.least_chance
+def noted(care, data):
+    with open("planned", "a") as log:
+        print(care.budget, care.n_planned, file=log)
+    return least_chance(care, data)
+becbo.care.Care.least_chance = noted
+"""
+    options = ("--trials", "12", "--failure-budget", "7")
+    done = workers.end(workers.start(*options, before=noting))
+    assert (done.code, done.err) == (0, "")
+    assert set((workers.folder / "planned").read_text().splitlines()) == {"7 12"}
+
+
 def test_no_trial_starts_while_another_worker_looks(workers: Workers) -> None:
     """Else two would see that one trial is missing, and both start it."""
     storage = workers.study._storage

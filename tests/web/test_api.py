@@ -17,6 +17,7 @@ from schemathesis import GenerationMode
 from schemathesis.checks import positive_data_acceptance
 from web.lab import COATING, TOKEN, Site, serving
 
+from becbo import Failures
 from becbo.campaign.campaign import Campaign
 from becbo.web.app import make_app
 from becbo.web.security import Access
@@ -237,6 +238,23 @@ def test_the_api_keeps_its_contract(address: str, mode: GenerationMode) -> None:
             )
 
         keeps_it()
+
+
+def test_failures_are_described(site: Site) -> None:
+    components = site.get("/api/openapi.json").json()["components"]["schemas"]
+    schema = components["CreateRequest"]["properties"]["failures"]
+    assert set(schema["properties"]) == set(Failures.__dataclass_fields__)
+    assert schema["additionalProperties"] is False
+    described = {
+        "name": "brittle",
+        "parameters": {"heat": {"low": 0, "high": 100}},
+        "failures": {"chance": 0.1, "price": 3, "budget": 10},
+    }
+    assert site.json("/api/campaigns", described).status_code == 201
+    assert site.get("/api/campaigns/brittle").json()["failures"] == described["failures"]
+    again = {**described, "name": "again", "failures": None}
+    assert site.json("/api/campaigns", again).status_code == 201
+    assert "failures" not in site.get("/api/campaigns/again").json()
 
 
 def test_several_outputs(site: Site) -> None:

@@ -71,6 +71,8 @@ FORMS: list[tuple[str, dict[str, str], dict[str, Any], str]] = [
     ("/new", {**NEW, **RANGE, "budget": "many"}, {}, "budget = &#39;many&#39; is not a number"),
     ("/new", {**NEW, **RANGE, "budget": "0"}, {}, "budget"),
     ("/new", {**NEW, **RANGE, "risk": "2"}, {}, "risk"),
+    ("/new", {**NEW, **RANGE, "failures-price": "-1"}, {}, "failures: price -1 must be"),
+    ("/new", {**NEW, **RANGE, "failures-budget": "few"}, {}, "failures, budget = &#39;few&#39;"),
     ("/new", {**NEW, **RANGE, "constraints": "a + b <= 1"}, {}, "b"),
     ("/new", {**NEW, **RANGE, "constraints": "__import__('os')"}, {}, "constraint"),
     ("/new/file", {"yaml": ""}, {}, "paste it, or choose a file"),
@@ -175,6 +177,22 @@ def test_forms(
     assert "Traceback" not in answer.text
 
 
+A_CAMPAIGN = {"name": "x", "parameters": {"a": {"low": 0, "high": 1}}}
+# Each answer names the value and what to write instead.
+WRONG_FAILURES = (
+    ({"odds": 3}, "failures: unknown 'odds'; it can have chance, price, budget"),
+    ({"chance": 1.5}, "failures: chance 1.5 must be a rate from 0 to below 1, such as 0.1"),
+    ({"chance": "often"}, "failures: chance 'often' must be a rate from 0 to below 1"),
+    ({"chance": True}, "failures: chance True must be a rate from 0 to below 1"),
+    ({"price": -1}, "failures: price -1 must be a number of experiments from 0 to"),
+    ({"price": None}, "failures: price None must be a number of experiments from 0 to"),
+    ({"budget": 0}, "failures: budget 0 must be a whole number of at least 1"),
+    ({"budget": "10"}, "failures: budget '10' must be a whole number of at least 1"),
+    ({"budget": 2.5}, "failures: budget 2.5 must be a whole number of at least 1"),
+    (0.1, "failures 0.1 must be becbo.Failures or a mapping of chance, price, budget"),
+    (["chance"], "failures ['chance'] must be becbo.Failures or a mapping of chance"),
+)
+
 API = "/api/campaigns/coating"
 RECORD = f"{API}/runs/4/record"
 DESIGN = {"temperature": 300, "gas": "argon"}
@@ -189,6 +207,14 @@ BODIES: list[tuple[str, Any, int, str]] = [
         "already",
     ),
     ("/api/campaigns", {"name": "x", "parameters": {"a": 1}}, 422, "'a'"),
+    *[
+        ("/api/campaigns", {**A_CAMPAIGN, "failures": given}, 422, words)
+        for given, words in WRONG_FAILURES
+    ],
+    *[
+        ("/api/suggest", {"description": {**A_CAMPAIGN, "failures": given}}, 422, words)
+        for given, words in WRONG_FAILURES
+    ],
     ("/api/campaigns/nobody/suggest", {"q": 1}, 404, "no campaign 'nobody'"),
     (f"{API}/suggest", {"q": 0}, 422, "q: "),
     (f"{API}/suggest", {"q": "1"}, 422, "q: "),

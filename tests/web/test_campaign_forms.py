@@ -31,6 +31,7 @@ GLUE: dict[str, Any] = {
     "constraints": ["temperature + coats <= 95"],
     "budget": 30,
     "risk": 0.2,
+    "failures": {"chance": 0.05, "price": 2.5, "budget": 9},
     "seed": 7,
     "noisy": True,
 }

@@ -45,6 +45,9 @@ def test_a_campaign_from_the_form(site: Site, where: Path) -> None:
         "budget": "30",
         "n_initial": "5",
         "risk": "0.2",
+        "failures-chance": "0",
+        "failures-price": "3",
+        "failures-budget": "8",
         "noisy": "on",
         "constraints": "wire <= 3\n\n",
         "parameter-0-name": "wire",
@@ -78,6 +81,7 @@ def test_a_campaign_from_the_form(site: Site, where: Path) -> None:
         "alloy": {"choices": ["A", "B", "C"]},
         "length": {"low": 10, "high": 50, "step": 2.5, "unit": "mm"},
     }
+    assert described["failures"] == {"chance": 0, "price": 3, "budget": 8}
     rest = ("objective", "budget", "n_initial", "risk", "noisy", "constraints")
     assert [described.get(key) for key in rest] == [
         {"name": "mass", "unit": "g"}, 30, 5, 0.2, True, ["wire <= 3"]

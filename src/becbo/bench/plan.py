@@ -385,8 +385,8 @@ def make_proposer(
 
     options = dict(variant.options)
     chosen = {name: options.pop(name) for name in ("risk", "failures") if name in options}
-    settings = Settings(method=variant.method, n_initial=N_INITIAL, **chosen)
-    return build(settings, outputs, budget, **options)
+    settings = Settings(method=variant.method, n_initial=N_INITIAL, n_planned=budget, **chosen)
+    return build(settings, outputs, **options)
 
 
 def _suite(name: str) -> Suite:

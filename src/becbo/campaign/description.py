@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -109,7 +109,8 @@ class Description:
         outputs: What is measured: objectives, limits and numbers to record.
         constraints: Limits known in advance, as in "a + 2*b <= 10", "a + b + c == 100" or
             "a * b <= 900"; no suggestion violates them.
-        budget: How many experiments are planned. Nothing stops there.
+        budget: How many experiments are planned. Nothing stops there; a budget of failures is made
+            to last so long.
         settings: How to optimise; the method is a name from `becbo.METHODS`.
         note: Anything that people should know.
         output_notes: The same about outputs, by name.
@@ -140,12 +141,21 @@ class Description:
             self._check_output(output)
         if not isinstance(self.settings.method, str):
             raise InvalidInput(f"method {self.settings.method!r} must be the name of a method")
+        if self.settings.n_planned is not None:
+            raise InvalidInput(
+                f"n_planned {self.settings.n_planned!r}: give the budget of the campaign instead"
+            )
 
     @cached_property
     def space(self) -> Space:
         """The parameters as the engine sees them, with the constraints."""
         parameters = [described.parameter for described in self.parameters]
         return Space(parameters, [_constraint(text, parameters) for text in self.constraints])
+
+    @property
+    def planned(self) -> Settings:
+        """The settings, told how many experiments are planned."""
+        return replace(self.settings, n_planned=self.budget)
 
     @property
     def headings(self) -> dict[str, str]:

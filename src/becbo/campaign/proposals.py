@@ -18,7 +18,7 @@ from becbo.trial import Trial
 
 def plan_of(description: Description) -> Plan:
     """How the study of a campaign is continued."""
-    return Plan(StudySpace.of(description.space), description.settings)
+    return Plan(StudySpace.of(description.space), description.planned)
 
 
 def next_suggestion(description: Description, study: StudyData, runs: Sequence[Run]) -> Trial:
@@ -52,7 +52,7 @@ def ask_study(study: optuna.Study, description: Description, n: int) -> list[int
         study_name=study.study_name,
         storage=storage_of(study),
         sampler=BECBOSampler(
-            space=description.space, outputs=description.outputs, **vars(description.settings)
+            space=description.space, outputs=description.outputs, **vars(description.planned)
         ),
     )
     forget_distributions(study)

@@ -22,6 +22,7 @@ from becbo.campaign.formatting import (
     sentence,
 )
 from becbo.campaign.runs import Run
+from becbo.failures import DEFAULT
 from becbo.insight.suggestions import Suggestion
 from becbo.insight.whatif import Answer
 from becbo.outputs import Outputs
@@ -39,6 +40,8 @@ def overview(description: Description) -> Table:
     for text in description.constraints:
         table.add_row("known limit", escape(text))
     table.add_row("budget", "open" if description.budget is None else f"{description.budget}")
+    if (failures := description.settings.failures) != DEFAULT:
+        table.add_row("failures", str(failures))
     return table
 
 

@@ -19,6 +19,7 @@ from becbo.campaign.names import check_column, check_name, check_unit_and_note
 from becbo.campaign.store import campaign_names
 from becbo.cli.display import overview
 from becbo.errors import InvalidInput
+from becbo.failures import Failures
 from becbo.optuna.storage import without_password
 from becbo.outputs import Limit
 from becbo.tables.parsing import parse_number
@@ -62,7 +63,7 @@ def ask(file: str, console: Console) -> tuple[Campaign, Path] | None:
     is_noisy = prompt.until(
         "Do the same settings, measured twice, give different values (yes or no)?", _yes
     )
-    settings = replace(described.settings, noisy=is_noisy)
+    settings = replace(described.settings, noisy=is_noisy, failures=_failures(prompt))
     described = replace(described, settings=settings)
     console.print("\nThe campaign:\n")
     console.print(overview(described), highlight=False)
@@ -262,6 +263,25 @@ def _ask_constraints(prompt: _Prompt, content: dict[str, Any]) -> None:
     while text := prompt.until(question, understand):
         content["constraints"].append(text)
         question = "Another one (empty: none):"
+
+
+def _failures(prompt: _Prompt) -> Failures:
+    """Asks how often failures are bad luck, what one costs and how many may be."""
+    by_chance = "How many of 100 good experiments fail by bad luck, in % (empty: becbo finds out)?"
+    chance = prompt.until(by_chance, lambda text: Failures(chance=_share(text) if text else None))
+    cost = "What does a failure cost besides the experiment, in experiments (empty: nothing)?"
+    price = prompt.until(cost, lambda text: Failures(price=_number(text) if text else 0.0))
+    at_most = "How many experiments may fail in all (empty: any number)?"
+    budget = prompt.until(at_most, lambda text: Failures(budget=_whole(text) if text else None))
+    return Failures(chance.chance, price.price, budget.budget)
+
+
+def _share(text: str) -> float:
+    return parse_number(text, "it", "%") / 100
+
+
+def _number(text: str) -> float:
+    return parse_number(text, "it")
 
 
 def _choices(text: str) -> list[str]:

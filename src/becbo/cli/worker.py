@@ -148,6 +148,7 @@ def worker(
     counts_as = cast("Pruned", pruned)
     settings: dict[str, Any] = {"method": method, "seed": seed, "noisy": noisy, "risk": risk}
     settings["failures"] = Failures(chance, failure_price, failure_budget)
+    settings["n_planned"] = trials
     optuna.logging.set_verbosity(optuna.logging.ERROR)  # it would repeat every failed trial
     console = Console(force_terminal=sys.stdout.isatty())  # not for what FORCE_COLOR says
     with _reporting_breakage(patience), _Stop() as stop:

@@ -61,7 +61,8 @@ class BECBOSampler(BaseSampler):
             as `lambda trial: trial.user_attrs.get("exit_code") == 137`.
         stale_after: seconds after which a trial that is still running counts as lost. None waits
             without limit, or for the heartbeat of the storage.
-        **settings: method, seed, n_initial, noisy, risk, failures: see `becbo.Settings`.
+        **settings: method, seed, n_initial, noisy, risk, failures, n_planned: see
+            `becbo.Settings`.
 
     Raises:
         InvalidInput: an argument cannot be used; the message names it.

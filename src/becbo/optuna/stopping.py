@@ -27,7 +27,7 @@ def study_outlook(study: optuna.Study, outputs: Outputs | None = None, **setting
     Args:
         study: the study; every parameter counts with its latest distribution.
         outputs: as the sampler's; None: the values of the study.
-        **settings: as the sampler's: method, seed, noisy, risk, failures.
+        **settings: as the sampler's: method, seed, noisy, risk, failures, n_planned.
 
     Returns:
         The outlook.
@@ -49,7 +49,7 @@ class StopCallback:
     Args:
         rule: True, the gain that is worth going on for, or a `becbo.Stop`.
         outputs: as the sampler's; None: the values of the study.
-        **settings: as the sampler's: method, seed, noisy, risk, failures.
+        **settings: as the sampler's: method, seed, noisy, risk, failures, n_planned.
 
     Raises:
         InvalidInput: if the rule or a setting cannot be used.

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from becbo.arrays import Array, Mask
-from becbo.search.choice import AGAIN
+from becbo.search.choice import AGAIN, REPEAT
 from becbo.search.goal import Found
 from becbo.search.region import SAME, Region
 
@@ -32,8 +32,11 @@ def with_failures_free(region: Region, failed: Array, pending: Array) -> Region:
 
 
 def marked(found: Found, failed: Array, chance: float) -> Found:
-    """What was found, with a word on it if it is one of the designs that failed (k, d)."""
-    if not _is_among(found.x[None], failed)[0]:
+    """What was found, with a word on it if it is one of the designs that failed (k, d).
+
+    The repeat of a design that worked says so already, even if it has failed as well.
+    """
+    if found.winner == REPEAT or not _is_among(found.x[None], failed)[0]:
         return found
     why = f"it failed before; with a chance of {chance:.0%} that was bad luck"
     return replace(found, winner=AGAIN, fallback=found.fallback or why)

@@ -31,6 +31,7 @@ OUTPUT_KINDS = {
 _PARAMETER_KEYS = ("name", "kind", "low", "high", "step", "unit", "choices")
 _OUTPUT_KEYS = ("name", "kind", "target", "lower", "upper", "unit")
 _SETTINGS = ("budget", "n_initial", "risk")
+_FAILURES = ("chance", "price", "budget")  # of failures
 _KEPT = ("note", "reference")  # of a parameter or an output: the form does not show them
 _SECTIONS = ("objectives", "limits", "recorded")
 
@@ -58,6 +59,11 @@ def description_of(fields: Fields) -> dict[str, Any]:
     for key in _SETTINGS:
         if text := _text(fields, key):
             described[key] = _number(text, key)
+    described["failures"] = {
+        key: _number(text, f"failures, {key}")
+        for key in _FAILURES
+        if (text := _text(fields, f"failures-{key}"))
+    }
     return described
 
 
@@ -72,7 +78,10 @@ def changed_description(old: Description, fields: Fields) -> dict[str, Any]:
         The keys of a description file.
     """
     new, before = description_of({**fields, "name": old.name}), old.to_dict()
-    shown = {*_SECTIONS, *_SETTINGS, "objective", "parameters", "constraints", "note", "noisy"}
+    shown = {
+        *(*_SECTIONS, *_SETTINGS, "objective", "parameters", "constraints"),
+        *("note", "noisy", "failures"),
+    }
     kept = {key: value for key, value in before.items() if key not in shown}
     if objective := before.pop("objective", None):
         before["objectives"] = {objective.get("name", "value"): objective}
@@ -104,6 +113,8 @@ def fields_of(description: Description) -> dict[str, str]:
         "risk": settings.risk,
     }
     fields = {key: str(value) for key, value in rest.items() if value not in (None, "")}
+    told = settings.failures.to_dict()
+    fields |= {f"failures-{key}": f"{value:.12g}" for key, value in told.items()}
     fields["constraints"] = "\n".join(description.constraints)
     if settings.noisy:
         fields["noisy"] = "on"

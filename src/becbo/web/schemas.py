@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, WithJsonSchema
 
 from becbo.campaign.runs import Run
 from becbo.campaign.serialization import run_to_dict
+from becbo.failures import MAX_PRICE
 from becbo.tables.files import MAX_ROWS
 from becbo.web.context import MAX_HISTORY, MAX_Q
 from becbo.web.forms import MAX_TEXT
@@ -99,6 +100,39 @@ class SuggestRequest(_Request):
     q: Annotated[int, Field(strict=True, ge=1, le=MAX_Q)] = 1
 
 
+# The schema is for readers of the interface; `becbo.Failures` checks, as in files, and its errors
+# name the value and the remedy.
+FailuresRequest = Annotated[
+    JsonValue,
+    WithJsonSchema(
+        {
+            "title": "Failures",
+            "type": ["object", "null"],
+            "additionalProperties": False,
+            "properties": {
+                "chance": {
+                    "description": "how often a design that works fails by bad luck; null: learned",
+                    "type": ["number", "null"],
+                    "minimum": 0,
+                    "exclusiveMaximum": 1,
+                },
+                "price": {
+                    "description": "what a failure costs besides the experiment, in experiments",
+                    "type": "number",
+                    "minimum": 0,
+                    "maximum": MAX_PRICE,
+                },
+                "budget": {
+                    "description": "how many experiments may fail in all; null: any number",
+                    "type": ["integer", "null"],
+                    "minimum": 1,
+                },
+            },
+        }
+    ),
+]
+
+
 class CreateRequest(_Request):
     """A description with the keys of a YAML file; docs/lab.md says how large it may be."""
 
@@ -106,6 +140,7 @@ class CreateRequest(_Request):
 
     name: str
     parameters: dict[str, JsonValue]
+    failures: FailuresRequest = Field(default=None, description="what is known about failures")
 
 
 class ExperimentRequest(_Request):

@@ -77,7 +77,7 @@ def suggest_for(
     described = describe(description)
     trials = [_trial(number, experiment) for number, experiment in enumerate(history)]
     optimizer = Optimizer(
-        described.space, described.outputs, trials=trials, **vars(described.settings)
+        described.space, described.outputs, trials=trials, **vars(described.planned)
     )
     keys = ("params", "believed", "origin", "note")
     return [{key: asked.to_dict()[key] for key in keys} for asked in optimizer.ask(q)]
