@@ -310,6 +310,7 @@ TABLE: dict[str, set[str]] = {
         "becbo.plots.interactive",
         "becbo.plots.maps",
         "becbo.plots.outputs",
+        "becbo.plots.triangles",
         "becbo.campaign",
         "becbo.insight",
         "becbo.report",
@@ -412,6 +413,13 @@ TABLE: dict[str, set[str]] = {
     "becbo.plots.interactive": {"plotly"},
     "becbo.plots.maps": {"becbo.arrays", "numpy", "plotly", "becbo.plots.interactive"},
     "becbo.plots.outputs": {"plotly", "becbo.plots.interactive"},
+    "becbo.plots.triangles": {
+        "becbo.arrays",
+        "numpy",
+        "plotly",
+        "becbo.plots.interactive",
+        "becbo.plots.maps",
+    },
     "becbo.web": {
         "fastapi",
         "starlette",

@@ -13,6 +13,10 @@ GAS = interactive.Axis("gas", [0.0, 1.0], is_continuous=False, names=["argon", "
 CHANCE = np.array([[0.1, 0.6, 0.9], [0.2, 0.4, np.nan]])
 
 
+def chance(values: Any) -> Any:
+    return maps.Shading("chance to work", values)
+
+
 def drawn(figure: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """What a browser gets."""
     parsed = json.loads(figure.to_json())
@@ -54,7 +58,8 @@ def test_progress_of_any_run(values: list[float | None]) -> None:
 
 
 def test_a_continuous_map_has_a_smooth_edge() -> None:
-    figure = maps.map_figure(HEAT, TIME, np.eye(3), [], expected=np.ones((3, 3)))
+    expected = maps.Shading("value", np.ones((3, 3)), "value")
+    figure = maps.map_figure(HEAT, TIME, chance(np.eye(3)), [], hovered=[expected])
     (shades, edge), layout = drawn(figure)
     assert {shades["type"], edge["type"]} == {"contour"}
     assert (edge["contours"]["start"], edge["contours"]["end"]) == (0.5, 0.5)
@@ -66,7 +71,7 @@ def test_a_continuous_map_has_a_smooth_edge() -> None:
 
 
 def test_the_edge_of_a_discrete_map_runs_between_cells() -> None:
-    figure = maps.map_figure(HEAT, GAS, CHANCE, [])
+    figure = maps.map_figure(HEAT, GAS, chance(CHANCE), [])
     (shades, edge), layout = drawn(figure)
     assert shades["type"] == "heatmap"
     # In the first row between the first and second cell, and from there up to the second row,
@@ -79,7 +84,7 @@ def test_the_edge_of_a_discrete_map_runs_between_cells() -> None:
 
 def test_cells_on_a_logarithmic_axis_meet_at_the_geometric_mean() -> None:
     whole = interactive.Axis("n", [1.0, 4.0, 16.0], is_log=True, is_continuous=False)
-    figure = maps.map_figure(whole, GAS, np.array([[0.1, 0.9, 0.9]] * 2), [])
+    figure = maps.map_figure(whole, GAS, chance(np.array([[0.1, 0.9, 0.9]] * 2)), [])
     (_, edge), layout = drawn(figure)
     assert edge["x"][:2] == pytest.approx([2.0, 2.0])
     assert layout["xaxis"]["range"] == pytest.approx([np.log10(0.5), np.log10(32)])
@@ -87,7 +92,7 @@ def test_cells_on_a_logarithmic_axis_meet_at_the_geometric_mean() -> None:
 
 def test_a_map_of_one_parameter_is_a_strip() -> None:
     single = interactive.Axis("", [0.0], is_continuous=False, names=[""])
-    figure = maps.map_figure(HEAT, single, np.array([[0.1, 0.6, 0.9]]), [])
+    figure = maps.map_figure(HEAT, single, chance(np.array([[0.1, 0.6, 0.9]])), [])
     (_, edge), layout = drawn(figure)
     assert edge["x"] == [2.5, 2.5, None]
     assert layout["height"] < 200
@@ -97,7 +102,7 @@ def test_marks_differ_by_symbol_and_fade_away_from_the_slice() -> None:
     kinds = ("worked", "failed", "next", "best")
     marks = [interactive.Mark(kind, 1.0, 2.0, f"a {kind} one", 1.0) for kind in kinds]
     faint = interactive.Mark("worked", 3.0, 4.0, "far away", 0.0)
-    data, _ = drawn(maps.map_figure(HEAT, TIME, np.eye(3), [*marks, faint]))
+    data, _ = drawn(maps.map_figure(HEAT, TIME, chance(np.eye(3)), [*marks, faint]))
     points = {trace["name"]: trace for trace in data[2:]}
     assert len({trace["marker"]["symbol"] for trace in points.values()}) == 4
     worked = points["worked"]
@@ -138,7 +143,7 @@ def test_calibration_has_counts_and_intervals() -> None:
 )
 def test_numbers_on_a_logarithmic_axis(low: float, high: float, wanted: list[float]) -> None:
     axis = interactive.Axis("x", [low, high], is_log=True)
-    _, layout = drawn(maps.map_figure(axis, HEAT, np.ones((3, 2)), []))
+    _, layout = drawn(maps.map_figure(axis, HEAT, chance(np.ones((3, 2))), []))
     assert layout["xaxis"]["tickvals"] == wanted
 
 
@@ -147,7 +152,7 @@ def test_labels_are_shown_as_they_are() -> None:
     axis = interactive.Axis(bad, [0.0, 1.0], is_continuous=False, names=[bad, bad])
     marks = [interactive.Mark("worked", 0.0, 0.0, bad)]
     shown = [
-        maps.map_figure(axis, axis, np.eye(2), marks, expected=np.eye(2), value_label=bad),
+        maps.map_figure(axis, axis, maps.Shading(bad, np.eye(2)), marks),
         interactive.progress_figure([1], [1.0], [1.0], value_label=bad),
         interactive.importance_figure([bad], [1.0], [1.0]),
     ]
@@ -159,8 +164,8 @@ def test_labels_are_shown_as_they_are() -> None:
 
 def test_only_traces_without_webgl() -> None:
     shown = [
-        maps.map_figure(HEAT, TIME, np.eye(3), [interactive.Mark("best", 1.0, 1.0, "it")]),
-        maps.map_figure(HEAT, GAS, CHANCE, []),
+        maps.map_figure(HEAT, TIME, chance(np.eye(3)), [interactive.Mark("best", 1.0, 1.0, "it")]),
+        maps.map_figure(HEAT, GAS, chance(CHANCE), []),
         interactive.progress_figure([1], [1.0], [1.0], value_label="v"),
         interactive.importance_figure(["a"], [1.0], [1.0]),
         interactive.calibration_figure([0.5], [0.5], [(0.1, 0.9)], [4]),

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -101,8 +102,8 @@ def page(found: Insight) -> Page:
 
 
 def test_every_figure_has_its_place_and_says_what_it_shows(page: Page) -> None:
-    wanted = {"progress", *(f"map-{i}" for i in range(1, 7)), "layer-1", "failure", "value"}
-    wanted.add("calibration")
+    wanted = {"progress", "failure", "value-1", "calibration"}
+    wanted |= {f"map-{i}" for i in range(1, 7)} | {f"layer-{i}" for i in range(1, 4)}
     assert page.places() == set(page.figures()) == wanted
     for tag, attrs in page.elements:
         if "data-figure" in attrs:
@@ -191,7 +192,8 @@ def test_a_report_of_one_parameter_and_one_outcome(came: Any, tmp_path: Path) ->
     plan = {"name": "one", "parameters": {"x": {"low": 0, "high": 1}}}
     made = campaign_in_memory(tmp_path, plan, [["x", "value"], *([i / 9, came] for i in range(9))])
     page = Page(report.report_page(analyze_campaign(made)))
-    wanted = {"progress", "map-1"} | ({"layer-1"} if came != "failed" else set())
+    wanted = {"progress", "map-1"}
+    wanted |= {"layer-1", "layer-2", "layer-3"} if came != "failed" else set()
     assert page.places() == set(page.figures()) == wanted
     assert ("Nothing has worked yet" in page.text) == (came == "failed")
     assert ("Nothing has failed so far" in page.text) == (came != "failed")
@@ -261,3 +263,41 @@ def test_several_outputs(tmp_path: Path) -> None:
     assert "The front so far" in page.text and "110 beyond" in page.text
     assert "2 worked but broke a limit" in " ".join(page.text.split())
     assert "chance to improve" in page.text  # the outlook
+
+
+def test_every_output_has_maps(tmp_path: Path) -> None:
+    """Its value, its uncertainty, the chance to keep its limit; and all of them together."""
+    plan = {
+        "name": "glue",
+        "objectives": {"strength": {"direction": "maximize", "unit": "kPa"}},
+        "limits": {"viscosity": {"upper": 200}},
+        "recorded": {"ph": {}},
+        "parameters": {n: {"low": 0, "high": 100} for n in ("resin", "hardener", "filler", "heat")},
+        "constraints": ["resin + hardener + filler == 100"],
+    }
+    rng = np.random.default_rng(0)
+    names = ["resin", "hardener", "filler", "heat", "strength", "viscosity", "ph"]
+    rows: list[list[Any]] = [names]
+    for a, b, c in rng.dirichlet(np.ones(3), size=30).tolist():
+        # What happens depends on the heat alone, what flows on the filler.
+        heat = float(rng.uniform(0, 100))
+        rows.append([100 * a, 100 * b, 100 * c, heat, heat, 400 * c, 7.0])
+    found = analyze_campaign(campaign_in_memory(tmp_path, plan, rows))
+    shown = {n: p for n, p in report_figures(found).items() if n.startswith("layer-")}
+    captions = {}
+    for picture in shown.values():
+        captions.setdefault(picture.group, []).append(picture.caption)
+    (strength, viscosity, ph, together) = captions
+    assert "heat" in strength and strength.startswith("strength over ")
+    assert "filler" in viscosity and ph.startswith("ph over ")
+    both = ["Uncertainty (standard deviation)"]
+    assert captions[strength] == ["Expected strength [kPa]", *both]
+    assert captions[viscosity] == ["Expected viscosity", *both, "Chance to be at most 200"]
+    assert captions[ph] == ["Expected ph", *both]
+    assert captions[together] == ["Chance to work and keep every limit", "Chance to beat the best"]
+    page = Page(report.report_page(found))
+    for name, picture in shown.items():
+        assert name in page.places() and picture.caption in page.text
+    assert {"For strength", "For viscosity"} <= set(page.text.splitlines())
+    through = replace(found, maps=found.maps_through(3))
+    assert "while the others stay at run 3" in Page(report.report_page(through)).text

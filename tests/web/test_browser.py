@@ -33,11 +33,16 @@ expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
+def tool() -> Iterator[Any]:
     with playwright.sync_playwright() as tool:
-        browser = tool.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
+        yield tool
+
+
+@pytest.fixture(scope="module")
+def chromium(tool: Any) -> Iterator[Any]:
+    browser = tool.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    yield browser
+    browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -356,6 +361,89 @@ def test_a_server_that_goes_away_loses_nothing_typed(new_page: Any, lab: Path) -
     expect(run.get_by_label("hardness in HV")).to_have_value("433")
     run.get_by_role("button", name="Record").press("Enter")
     expect(page.get_by_role("status").first).to_contain_text("is recorded: 433 HV.")
+
+
+def test_a_browser_that_is_closed_loses_nothing_typed(
+    tool: Any, lab: Path, address: str, tmp_path: Path
+) -> None:
+    (waiting,) = Campaign.open(lab, "coating").suggest()
+
+    def open_browser(path: str) -> Any:
+        profile = tool.chromium.launch_persistent_context(
+            tmp_path, executable_path=CHROMIUM, args=FLAGS, base_url=address
+        )
+        profile.set_default_timeout(PATIENCE)
+        profile.pages[0].goto(path)
+        return profile
+
+    profile = open_browser("/c/coating")
+    page = profile.pages[0]
+    run = page.get_by_role("article", name=f"Run {waiting.number}")
+    run.get_by_role("radio", name="Worked").press("ArrowRight")
+    run.get_by_label("reason if known").fill("bent")
+    run.get_by_label("Note").fill("slight haze")
+    page.goto("/new")
+    page.get_by_role("link", name="One more parameter").click()
+    fifth = page.get_by_role("group", name="Parameter 5").get_by_label("Name")
+    fifth.fill("pressure")
+    profile.close()
+
+    profile = open_browser("/new")
+    page = profile.pages[0]
+    fifth = page.get_by_role("group", name="Parameter 5").get_by_label("Name")
+    expect(fifth).to_have_value("pressure")
+    page.get_by_role("button", name="Discard it").click()
+    expect(fifth).to_have_value("")
+    page.goto("/c/coating")
+    run = page.get_by_role("article", name=f"Run {waiting.number}")
+    expect(run.get_by_text("This is what you typed before")).to_be_visible()
+    expect(run.get_by_label("Note")).to_have_value("slight haze")
+    run.get_by_role("button", name="Record").press("Enter")
+    expect(page.get_by_role("status").first).to_contain_text("is recorded: failed (bent).")
+    kept = "Object.keys(localStorage).filter((key) => key.startsWith('becbo draft'))"
+    assert page.evaluate(kept) == []  # accepted or discarded
+    profile.close()
+    assert Campaign.open(lab, "coating").run(waiting.number).note == "slight haze"
+
+
+def test_a_phone_shows_one_of_many_maps(new_page: Any, lab: Path) -> None:
+    many = {n: {"low": 0, "high": 1} for n in "abcd"}
+    campaign = Campaign.create({"name": "many", "parameters": many, "budget": 5}, lab)
+    for i in range(6):
+        campaign.add(dict.fromkeys("abcd", i / 5), float(i))
+    page = new_page("/c/many", viewport={"width": 375, "height": 800})
+    map_data(page)
+    section = page.locator("[aria-labelledby=maps]")
+    section.get_by_role("heading", name="Where designs work").click()
+    expect(section.locator("figure:visible")).to_have_count(1)
+    expect(section.locator("figcaption:visible")).to_have_text("a and b")
+    section.get_by_label("Show").select_option("b and d")
+    expect(section.locator("figcaption:visible")).to_have_text("b and d")
+    expect(section.locator("figure:visible .main-svg").first).to_be_visible()
+    expect(section.locator(".main-svg:visible").first).to_be_visible()
+    wide = new_page("/c/many", viewport={"width": 1280, "height": 800})
+    map_data(wide)
+    expect(wide.locator("[aria-labelledby=maps] figure:visible")).to_have_count(6)
+    assert wide.locator("[aria-labelledby=maps] select").count() == 0
+
+
+def test_jumping_on_a_phone(new_page: Any) -> None:
+    """The links stay in sight, and do not cover where they lead to."""
+    page = new_page("/c/coating", viewport={"width": 375, "height": 800})
+    map_data(page)
+    links = page.get_by_role("navigation", name="On this page")
+    for name, heading in (("Experiments", "Experiments"), ("Next", "Next experiments")):
+        links.get_by_role("link", name=name).click()
+        title = page.get_by_role("heading", name=heading, exact=True)
+        expect(title).to_be_in_viewport()
+        expect(links).to_be_in_viewport()
+        page.wait_for_function(
+            """([nav, title]) => {
+                const [{ bottom }, { top }] = [nav, title].map((e) => e.getBoundingClientRect());
+                return top >= bottom && top < 200;
+            }""",
+            arg=[links.element_handle(), title.element_handle()],
+        )
 
 
 def test_the_table_is_sorted_and_filtered(new_page: Any) -> None:

@@ -1,15 +1,17 @@
 """Maps: what the models say over two parameters, as interactive figures.
 
-Needs the extra `becbo[lab]`. A mixture of three is drawn as a triangle.
+Needs the extra `becbo[lab]`. `becbo.plots.triangles` draws mixtures of three.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from plotly import graph_objects as go
 
 from becbo.arrays import Array
@@ -29,152 +31,109 @@ from becbo.plots.interactive import (
 
 _EVEN = 0.5  # the probability whose line is drawn
 _ROOMY, _MOST_TICKS = 3, 6  # powers of ten on a logarithmic axis
-_HEIGHT, _FLAT = 330, 140
+HEIGHT, _FLAT = 330, 140
+_LEAST_SHARE = 0.01  # that the scale of shares reaches
 _VALUE_COLOURS = ("#f7f4ea", "#d5e2c3", "#8fbf9f", "#3f8f86", "#14507a")  # from low to high
-_SLOPE = math.sqrt(3) / 2  # height of a triangle
-_CELL = 7.5  # size of a point in a triangle
+
+
+@dataclass(frozen=True, eq=False)
+class Shading:
+    """What a map shows.
+
+    Attributes:
+        what: What the values are.
+        values: One for each cell, NaN where a design is not allowed, (ny, nx).
+        kind: A `chance` is coloured from 0 to 100 %. A `share` is a probability that is small
+            everywhere, a `value` any number: they are coloured from the lowest to the highest.
+    """
+
+    what: str
+    values: Array
+    kind: Literal["chance", "share", "value"] = "chance"
+
+    @property
+    def format(self) -> str:
+        """How a number is written."""
+        return ".4g" if self.kind == "value" else ".0%"
+
+    @property
+    def colours(self) -> list[list[Any]]:
+        """The colours from the lowest to the highest value, as Plotly takes them."""
+        colours = CHANCE_COLOURS if self.kind == "chance" else _VALUE_COLOURS
+        return [[i / (len(colours) - 1), colour] for i, colour in enumerate(colours)]
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """What the first and the last colour mean; None if they are the extreme values."""
+        if self.kind == "value":
+            return None
+        highest = float(np.nanmax(self.values, initial=_LEAST_SHARE))
+        return 0.0, 1.0 if self.kind == "chance" else highest
+
+    @property
+    def bar(self) -> dict[str, Any]:
+        """The scale beside the map."""
+        return dict(thickness=10, outlinewidth=0, tickformat="" if self.kind == "value" else ".0%")
+
+
+def hover_text(settings: Sequence[str], shown: Sequence[Shading], first: str) -> str:
+    """What appears above a cell: its settings, the value at `first`, and the others as data."""
+    places = [first, *(f"customdata[{i}]" for i in range(len(shown) - 1))]
+    said = [
+        f"{plain_text(each.what)}: %{{{place}:{each.format}}}"
+        for each, place in zip(shown, places, strict=True)
+    ]
+    return "<br>".join([*settings, *said]) + "<extra></extra>"
 
 
 def map_figure(
     x: Axis,
     y: Axis,
-    chance: Array,
+    shown: Shading,
     marks: Sequence[Mark],
     *,
-    expected: Array | None = None,
-    value_label: str = "value",
+    edge: Array | None = None,
+    hovered: Sequence[Shading] = (),
 ) -> go.Figure:
-    """The probability to work over two parameters, with the line of 50 % and the designs.
+    """Anything over two parameters, with the edge of what works and the designs.
 
     Args:
         x: First parameter, nx values.
         y: Second parameter, ny values.
-        chance: From 0 to 1, NaN where a design is not allowed, (ny, nx).
+        shown: What is shown as colours.
         marks: Designs to show.
-        expected: Predicted value, shown on hovering, (ny, nx).
-        value_label: The name of the value.
+        edge: The probability to work, whose line of 50 % is drawn, (ny, nx); None if it is what
+            is shown.
+        hovered: What else is told on hovering.
 
     Returns:
         The figure.
     """
-    figure = base_figure(height=_HEIGHT if len(y.values) > 1 else _FLAT)
-    hover = [*_named(x, y), "chance to work: %{z:.0%}"]
-    if expected is not None:
-        hover.append(f"expected {plain_text(value_label)}: %{{customdata:.5g}}")
+    figure = base_figure(height=HEIGHT if len(y.values) > 1 else _FLAT)
+    is_value, is_chance = shown.kind == "value", shown.kind == "chance"
     shading = dict(
-        x=list(x.values), y=list(y.values), z=chance, zmin=0, zmax=1, showscale=False,
-        colorscale=_colorscale(), customdata=expected,
-        hovertemplate="<br>".join(hover) + "<extra></extra>",
+        x=list(x.values), y=list(y.values), z=small(shown.values), showscale=not is_chance,
+        colorscale=shown.colours, colorbar=shown.bar,
+        customdata=small(np.dstack([each.values for each in hovered])) if hovered else None,
+        hovertemplate=hover_text(_named(x, y), [shown, *hovered], "z"),
+        **({} if shown.ends is None else dict(zmin=shown.ends[0], zmax=shown.ends[1])),
     )  # fmt: skip
     if x.is_continuous and y.is_continuous:
-        figure.add_contour(**shading, contours=dict(coloring="heatmap"), line_width=0)
+        lines = dict(coloring="heatmap", showlabels=is_value)
+        line = dict(color=WHITE, width=1 if is_value else 0)
+        figure.add_contour(**shading, contours=lines, line=line)
     else:  # nothing lies between two cells, least of all a smooth line
         figure.add_heatmap(**shading)
-    _add_edge(figure, x, y, chance)
-    return _finished(figure, x, y, marks)
-
-
-def value_figure(
-    x: Axis,
-    y: Axis,
-    mean: Array,
-    std: Array,
-    chance: Array,
-    marks: Sequence[Mark],
-    *,
-    label: str,
-) -> go.Figure:
-    """The expected value of an output over two parameters, with the edge of what works.
-
-    Args:
-        x: First parameter, nx values.
-        y: Second parameter, ny values.
-        mean: The expected value, NaN where a design is not allowed, (ny, nx).
-        std: Its standard deviation, shown on hovering, (ny, nx).
-        chance: The probability to work, whose line of 50 % is drawn, (ny, nx).
-        marks: Designs to show.
-        label: Name and unit of the output.
-
-    Returns:
-        The figure.
-    """
-    figure = base_figure(height=_HEIGHT if len(y.values) > 1 else _FLAT)
-    hover = [*_named(x, y), f"{plain_text(label)}: %{{z:.4g}} ± %{{customdata[0]:.2g}}"]
-    hover.append("chance to work: %{customdata[1]:.0%}")
-    common = dict(x=list(x.values), y=list(y.values))
-    shading = dict(
-        z=mean, colorscale=_colorscale(_VALUE_COLOURS), customdata=np.dstack([std, chance]),
-        hovertemplate="<br>".join(hover) + "<extra></extra>", colorbar=_bar(label),
-    )  # fmt: skip
-    if x.is_continuous and y.is_continuous:
-        lines = dict(coloring="heatmap", showlabels=True)
-        figure.add_contour(**common, **shading, contours=lines, line=dict(color=WHITE, width=1))
-    else:
-        figure.add_heatmap(**common, **shading)
-    _add_edge(figure, x, y, chance)
-    return _finished(figure, x, y, marks)
-
-
-def ternary_figure(
-    labels: Sequence[str],
-    points: Array,
-    values: Array,
-    marks: Sequence[Mark],
-    *,
-    what: str,
-    is_chance: bool = True,
-) -> go.Figure:
-    """Anything over a mixture of three ingredients, as a triangle with a corner for each.
-
-    Args:
-        labels: The ingredients: lower left, lower right, top.
-        points: Their amounts, (n, 3).
-        values: What to show at each point, NaN where a design is not allowed, (n,).
-        marks: Designs to show, at the positions that `in_triangle` gives.
-        what: What the values are.
-        is_chance: Whether they are probabilities.
-
-    Returns:
-        The figure.
-    """
-    figure = base_figure(height=_HEIGHT + 60)
-    shown = ~np.isnan(values)
-    at = in_triangle(points[shown])
-    hover = [f"{plain_text(label)}: %{{customdata[{i}]:.4g}}" for i, label in enumerate(labels)]
-    hover.append(f"{plain_text(what)}: %{{customdata[3]:{'.0%' if is_chance else '.4g'}}}")
-    scale: dict[str, Any] = dict(colorscale=_colorscale(_VALUE_COLOURS), colorbar=_bar(what))
-    if is_chance:
-        scale = dict(colorscale=_colorscale(), cmin=0, cmax=1)
-    figure.add_scatter(
-        x=at[:, 0], y=at[:, 1], mode="markers",
-        marker=dict(color=values[shown], symbol="hexagon", size=_CELL, **scale),
-        customdata=np.column_stack([points[shown], values[shown]]),
-        hovertemplate="<br>".join(hover) + "<extra></extra>",
-    )  # fmt: skip
-    corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, _SLOPE]])
-    outline = corners[[0, 1, 2, 0]]
-    figure.add_scatter(
-        x=outline[:, 0], y=outline[:, 1], mode="lines", line=dict(color=INK, width=1.2),
-        hoverinfo="skip",
-    )  # fmt: skip
-    for label, (x, y), shift in zip(labels, corners.tolist(), (-14, -14, 14), strict=True):
-        text = f"100 % {plain_text(label, TICK)}"
-        figure.add_annotation(x=x, y=y, text=text, showarrow=False, yshift=shift)
+    _add_edge(figure, x, y, shown.values if edge is None else edge)
     for kind in MARKERS:
         add_marks(figure, kind, [mark for mark in marks if mark.kind == kind])
-    hidden = dict(visible=False, fixedrange=True)
-    figure.update_layout(
-        xaxis=dict(range=[-0.08, 1.08], **hidden),
-        yaxis=dict(range=[-0.1, 1.0], scaleanchor="x", **hidden),
-        showlegend=False,
-    )
+    figure.update_layout(xaxis=_axis(x), yaxis=_axis(y), showlegend=False, plot_bgcolor=FORBIDDEN)
     return figure
 
 
-def in_triangle(points: Array) -> Array:  # (n, 3) -> (n, 2)
-    """Positions in a triangle of side 1, whose corners are pure: lower left, lower right, top."""
-    shares = points / points.sum(axis=1, keepdims=True)
-    return np.column_stack([shares[:, 1] + shares[:, 2] / 2, _SLOPE * shares[:, 2]])
+def small(values: Array) -> NDArray[np.float32]:
+    """Numbers with the digits that a picture needs: a page has many."""
+    return values.astype(np.float32)
 
 
 def _named(x: Axis, y: Axis) -> list[str]:
@@ -183,35 +142,18 @@ def _named(x: Axis, y: Axis) -> list[str]:
     return [f"{plain_text(axis.label)}: %{{{name}}}" for axis, name in axes if axis.label]
 
 
-def _bar(label: str) -> dict[str, Any]:
-    return dict(title=dict(text=plain_text(label, TICK)), thickness=10, outlinewidth=0)
-
-
 def _add_edge(figure: go.Figure, x: Axis, y: Axis, chance: Array) -> None:
     """The line of 50 %, a staircase where nothing lies between two cells."""
     edge = dict(color=INK, width=2, dash="dash")
     if x.is_continuous and y.is_continuous:
         even = dict(start=_EVEN, end=_EVEN, size=1, coloring="none")
         figure.add_contour(
-            x=list(x.values), y=list(y.values), z=chance, showscale=False, contours=even,
+            x=list(x.values), y=list(y.values), z=small(chance), showscale=False, contours=even,
             line=edge, hoverinfo="skip",
         )  # fmt: skip
     else:
         xs, ys = _steps(chance, _bounds(x), _bounds(y))
         figure.add_scatter(x=xs, y=ys, mode="lines", line=edge, hoverinfo="skip")
-
-
-def _finished(figure: go.Figure, x: Axis, y: Axis, marks: Sequence[Mark]) -> go.Figure:
-    """The figure with its designs and axes."""
-    for kind in MARKERS:
-        add_marks(figure, kind, [mark for mark in marks if mark.kind == kind])
-    figure.update_layout(xaxis=_axis(x), yaxis=_axis(y), showlegend=False, plot_bgcolor=FORBIDDEN)
-    return figure
-
-
-def _colorscale(colours: Sequence[str] = CHANCE_COLOURS) -> list[list[Any]]:
-    last = len(colours) - 1
-    return [[i / last, colour] for i, colour in enumerate(colours)]
 
 
 def _axis(axis: Axis) -> dict[str, Any]:

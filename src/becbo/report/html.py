@@ -21,7 +21,8 @@ from becbo.files import check_free, write_file
 from becbo.insight.calibration import ENOUGH
 from becbo.insight.insight import Insight, analyze_campaign
 from becbo.outlook import HORIZONS
-from becbo.report.figures import ReportFigure, report_figures
+from becbo.report.base import ReportFigure
+from becbo.report.figures import report_figures
 from becbo.trial import Outcome
 
 _FOLDER = Path(__file__).parent / "templates"
@@ -90,6 +91,8 @@ def report_sections(found: Insight) -> str:
         forecasts=[found.outlook.after(k) for k in HORIZONS],
         enough=ENOUGH,
         pictures=shown,
+        layers=_by_group(shown, "layer"),
+        drivers=_by_group(shown, "value"),
         figures=_json(shown),
     )
 
@@ -100,6 +103,15 @@ def _effort(found: Insight) -> tuple[int, int]:
     until = [run for run in found.runs if best is not None and run.number <= best.number]
     n_failed = sum(run.outcome is Outcome.FAILED for run in until)
     return n_failed + sum(run.outcome is Outcome.OK for run in until), n_failed
+
+
+def _by_group(shown: dict[str, ReportFigure], kind: str) -> dict[str, list[str]]:
+    """The names of the figures of a kind under each of their headings."""
+    groups: dict[str, list[str]] = {}
+    for name, picture in shown.items():
+        if name.startswith(f"{kind}-"):
+            groups.setdefault(picture.group, []).append(name)
+    return groups
 
 
 def _json(shown: dict[str, ReportFigure]) -> str:

@@ -147,6 +147,7 @@ class PageRenderer:
         text = self._templates.get_template(template).render(
             csrf=self._access.form_token(session_of(request)),
             needs_token=not self._access.is_open,
+            is_inside=self._access.is_open or self._access.is_logged_in(session_of(request)),
             name=name_of(request),
             here=request.url.path,
             **context,

@@ -12,7 +12,7 @@ from becbo.campaign.campaign import Campaign
 from becbo.campaign.describing import describe
 from becbo.errors import InvalidInput
 from becbo.web import forms
-from becbo.web.context import CampaignDep
+from becbo.web.context import CampaignDep, state_of
 from becbo.web.description_form import changed_description, fields_of
 from becbo.web.render import PageRenderer
 from becbo.web.routes.common import FormDep, Message, RendererDep, campaign_path, redirect
@@ -78,4 +78,5 @@ def _change_page(
         rows=form_rows(typed),
         campaign=campaign,
         path=campaign_path(campaign),
+        state=state_of(campaign, []),
     )

@@ -167,6 +167,7 @@ def _new_page(
         typed=typed or {},
         rows=rows or form_rows(typed or {}),
         campaign=None,
+        state="",
     )
 
 

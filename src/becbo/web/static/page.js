@@ -51,10 +51,10 @@ if (mapper) {
   mapper.addEventListener("click", async () => {
     const saying = document.querySelector("[data-saying]");
     mapper.disabled = true;
-    isOpen.set("maps", true);
+    for (const name of ["maps", "expected"]) isOpen.set(name, true);
     saying.textContent = "Fitting the models…";
     try {
-      await show(await ask(mapper.dataset.maps), ["maps"]);
+      await show(await ask(mapper.dataset.maps), ["maps", "expected"]);
       saying.textContent = "";
     } catch (error) {
       saying.textContent = `Not available: ${error.message}`;
@@ -95,6 +95,7 @@ async function refresh() {
     swap(region, fresh.querySelector(`[data-region="${region.dataset.region}"]`));
   }
   arrangeRows();
+  restoreDrafts();
 }
 
 // Elements with the same key stay, with whatever somebody is typing into them.
@@ -108,10 +109,12 @@ function swap(region, fresh) {
 }
 
 // The sections of the report that this page does not have itself.
-const SECTIONS = ["front", "progress", "limits", "maps", "drivers", "calibration", "reasons"];
+const SECTIONS = ["front", "progress", "limits", "maps", "expected", "drivers", "calibration", "reasons"];
+const MANY = 3; // figures that a phone shows at once
 const OPTIONS = { responsive: true, displayModeBar: false };
 const isNarrow = matchMedia("(max-width: 640px)").matches;
 const isOpen = new Map(SECTIONS.map((name) => [name, !isNarrow || ["front", "progress"].includes(name)]));
+const isChosen = new Map(); // which figure of a section a phone shows
 let figures = {};
 
 async function learn() {
@@ -154,6 +157,7 @@ function fold(section) {
   const summary = document.createElement("summary");
   summary.append(section.querySelector("h2"));
   details.append(summary, ...section.childNodes);
+  if (isNarrow) offerChoice(name, [...details.querySelectorAll("figure:has(figcaption)")]);
   details.open = isOpen.get(name);
   details.addEventListener("toggle", () => {
     isOpen.set(name, details.open);
@@ -163,9 +167,41 @@ function fold(section) {
   return section;
 }
 
+// One of many figures at a time, for a phone.
+function offerChoice(name, pictures) {
+  if (pictures.length <= MANY) return;
+  const grids = [...new Set(pictures.map((picture) => picture.closest(".maps")))];
+  const titles = grids.map((grid) => grid.previousElementSibling).map((before) => before.matches("h3") && before);
+  const label = document.createElement("label");
+  const select = document.createElement("select");
+  label.append("Show", select);
+  (titles[0] || grids[0]).before(label);
+  grids.forEach((grid, number) => {
+    const group = titles[number] ? document.createElement("optgroup") : select;
+    if (titles[number]) group.label = titles[number].textContent;
+    for (const caption of grid.querySelectorAll("figcaption")) group.append(new Option(caption.textContent));
+    if (titles[number]) select.append(group);
+  });
+  const choose = () => {
+    isChosen.set(name, select.selectedIndex);
+    pictures.forEach((picture, number) => (picture.hidden = number !== select.selectedIndex));
+    grids.forEach((grid, number) => {
+      grid.hidden = !grid.querySelector("figure:not([hidden])");
+      if (titles[number]) titles[number].hidden = grid.hidden;
+    });
+  };
+  select.selectedIndex = Math.min(isChosen.get(name) ?? 0, pictures.length - 1);
+  choose();
+  select.addEventListener("change", () => {
+    choose();
+    draw(select.closest("section"));
+  });
+}
+
 async function draw(section) {
   if (!section.querySelector("details").open) return;
   for (const place of section.querySelectorAll("[data-figure]")) {
+    if (place.closest("[hidden]")) continue;
     const { data, layout } = figures[place.dataset.figure];
     // No zooming: on a phone it would interfere with scrolling.
     await Plotly.react(place, data, { ...layout, dragmode: false }, OPTIONS);

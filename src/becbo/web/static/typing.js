@@ -1,27 +1,76 @@
 "use strict";
-// Nothing typed is lost: a form is sent only while the server answers, and what is in it is kept in
-// this window until it was accepted. Without this file, forms are sent as usual.
+// Nothing typed is lost: a form is sent only while the server answers, and this browser keeps what is
+// in it until it was accepted, also if it is closed or breaks down. Without this file, forms are sent
+// as usual.
 
-const SENT = "becbo sent"; // which form was sent last
-const HIDDEN = ["csrf", "version"];
+const DRAFT = "becbo draft ";
+const SENT = "becbo sent"; // which form this window sent last
+const LIFE = 30 * 24 * 3600 * 1000; // milliseconds until a draft is forgotten
+const OURS = ["csrf", "version"]; // fields that the server fills in
 
+// The attribute says for which state of the campaign a form is.
 function draftKey(form) {
-  return `becbo draft ${form.getAttribute("action")} ${form.dataset.draft}`;
+  return `${DRAFT}${form.getAttribute("action")} ${form.dataset.draft}`;
+}
+
+function typedIn(form) {
+  return [...new FormData(form)].filter(([name, value]) => !OURS.includes(name) && typeof value === "string");
 }
 
 function keepDraft(form) {
-  const typed = [...new FormData(form)].filter(([name, value]) => !HIDDEN.includes(name) && value);
-  sessionStorage.setItem(draftKey(form), JSON.stringify(typed));
+  localStorage.setItem(draftKey(form), JSON.stringify({ when: Date.now(), typed: typedIn(form) }));
 }
 
 function restoreDraft(form) {
-  const kept = sessionStorage.getItem(draftKey(form));
-  if (!kept) return;
-  for (const [name, value] of JSON.parse(kept)) {
-    for (const field of form.querySelectorAll(`[name="${CSS.escape(name)}"]`)) {
-      if (["radio", "checkbox"].includes(field.type)) field.checked ||= field.value === value;
-      else if (field.type !== "file") field.value = value;
-    }
+  const kept = localStorage.getItem(draftKey(form));
+  if (!kept || "restored" in form.dataset) return;
+  form.dataset.restored = "";
+  const { typed } = JSON.parse(kept);
+  const before = JSON.stringify(typedIn(form));
+  addMissingRows(form, typed);
+  for (const field of form.elements) {
+    if (!field.name || OURS.includes(field.name) || field.type === "file") continue;
+    const values = typed.filter(([name]) => name === field.name).map(([, value]) => value);
+    if (["radio", "checkbox"].includes(field.type)) field.checked = values.includes(field.value);
+    else if (values.length) field.value = values[0];
+  }
+  if (JSON.stringify(typedIn(form)) !== before) offerToDiscard(form);
+}
+
+// Rows that somebody added to the form of a new campaign.
+function addMissingRows(form, typed) {
+  const focused = document.activeElement;
+  for (const [name] of typed) {
+    const adder = form.querySelector(`[data-add-row="${CSS.escape(name.split("-")[0])}"]`);
+    while (adder && !form.elements[name] && form.elements.length < 2000) adder.click();
+  }
+  focused?.focus();
+}
+
+function offerToDiscard(form) {
+  const place = document.createElement("p");
+  const button = document.createElement("button");
+  place.className = "hint";
+  place.role = "status";
+  button.type = "button";
+  button.className = "link";
+  button.textContent = "Discard it";
+  button.addEventListener("click", () => {
+    localStorage.removeItem(draftKey(form));
+    form.reset();
+    place.remove();
+  });
+  place.append("This is what you typed before and did not send. ", button);
+  form.prepend(place);
+}
+
+function restoreDrafts() {
+  document.querySelectorAll("form[data-draft]").forEach(restoreDraft);
+}
+
+function forgetDrafts(isOver) {
+  for (const key of Object.keys(localStorage).filter((name) => name.startsWith(DRAFT))) {
+    if (isOver(JSON.parse(localStorage.getItem(key)))) localStorage.removeItem(key);
   }
 }
 
@@ -44,6 +93,7 @@ async function send(form) {
     await fetch("/login", { cache: "no-store" });
     tell(form, "");
     if ("draft" in form.dataset) sessionStorage.setItem(SENT, draftKey(form));
+    if (form.getAttribute("action") === "/logout") forgetDrafts(() => true); // the next one may be somebody else
     form.submit();
   } catch {
     tell(form, "The server does not answer, so nothing was sent. What you typed is still here; try again in a moment.");
@@ -64,10 +114,13 @@ document.addEventListener("input", (event) => {
   if (form) keepDraft(form);
 });
 
-// A refused form has what was typed already. One that was accepted is no longer on the page.
-const isRefused = document.querySelector(".message[role=alert]:not([hidden], [data-offline])");
-const drafts = [...document.querySelectorAll("form[data-draft]")];
-const sent = sessionStorage.getItem(SENT);
-if (sent && !drafts.some((form) => draftKey(form) === sent)) sessionStorage.removeItem(sent);
-sessionStorage.removeItem(SENT);
-if (!isRefused) drafts.forEach(restoreDraft);
+// When all scripts are there: the one that adds rows is another.
+document.addEventListener("DOMContentLoaded", () => {
+  forgetDrafts(({ when }) => when < Date.now() - LIFE);
+  // A form that was accepted is no longer on the page. A refused one has what was typed already.
+  const keys = [...document.querySelectorAll("form[data-draft]")].map(draftKey);
+  const sent = sessionStorage.getItem(SENT);
+  if (sent && !keys.includes(sent)) localStorage.removeItem(sent);
+  sessionStorage.removeItem(SENT);
+  if (!document.querySelector(".message[role=alert]:not([hidden], [data-offline])")) restoreDrafts();
+});
