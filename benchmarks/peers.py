@@ -20,9 +20,11 @@ becbo[dev] in it, and start this in one after the other, on the same folder.
 
 Every tool gets the same initial design (10 scrambled Sobol points, drawn until one works) and then
 proposes one design at a time. What it is told of a failure, and which settings it has, is in its
-docstring, here or in `peer_tools.py`. A tool that is not installed is left out, with a message; a
-run in which a tool raises ends as a record with the error. Records are those of `becbo bench`, so
-`becbo bench table benchmarks/results/peers` reads them; a second start continues.
+docstring, here, in `peer_tools.py` or in `peer_botorch.py`. Labels that end in -measured are told
+the values of limits; SMAC takes none, so there is no smac-measured. A tool that is not installed is
+left out, with a message; a run in which a tool raises ends as a record with the error. Records are
+those of `becbo bench`, so `becbo bench table benchmarks/results/peers` reads them; a second start
+continues.
 """
 
 from __future__ import annotations
@@ -39,7 +41,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-from peer_tools import AxPeer, BoFirePeer, HeboPeer, Params, SBArchOptPeer, SmacPeer
+from peer_botorch import AxPeer, BoFirePeer
+from peer_tools import HeboPeer, Params, PymooPeer, SBArchOptPeer, SmacPeer, Task
 
 from becbo.bench import run as bench_run
 from becbo.bench.experiment import Answer, answer, perform
@@ -65,26 +68,6 @@ class Peer(Protocol):
         """What came of it."""
 
 
-class OneValue:
-    """A tool of `peer_tools`, which is told one value, or None for a failure."""
-
-    def __init__(self, tool: Any) -> None:
-        self._tool = tool
-
-    def add(self, params: Params, answer: Answer) -> None:
-        self._tool.add(params, value_of(answer))
-
-    def ask(self) -> Params:
-        return self._tool.ask()
-
-    def tell(self, answer: Answer) -> None:
-        self._tool.tell(value_of(answer))
-
-
-def value_of(answer: Answer) -> float | None:
-    return None if answer.values is None else answer.values["value"]
-
-
 class OptunaPeer:
     """Optuna: a failure is told as FAIL, or as PRUNED without a value.
 
@@ -93,27 +76,27 @@ class OptunaPeer:
     most 0 where they are kept.
     """
 
-    def __init__(self, problem: ConstrainedProblem, sampler: Any, failure: str = "FAIL") -> None:
+    def __init__(self, task: Task, sampler: Any, failure: str = "FAIL") -> None:
         import optuna
 
         from becbo.optuna.spaces import distributions_of
 
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         self._optuna = optuna
-        self._distributions = distributions_of(problem.space)
-        self._objectives = problem.objective_names
+        self._task = task
+        self._distributions = distributions_of(task.space)
         self._study = optuna.create_study(
-            directions=["minimize"] * len(self._objectives), sampler=sampler
+            directions=["minimize"] * len(task.objectives), sampler=sampler
         )
         self._failure = optuna.trial.TrialState[failure]
-        self._is_ranked = len(self._objectives) == 1
+        self._is_ranked = len(task.objectives) == 1
 
     def add(self, params: Params, answer: Answer) -> None:
         state = self._failure if answer.values is None else self._optuna.trial.TrialState.COMPLETE
         self._study.add_trial(
             self._optuna.create_trial(
                 state=state,
-                values=self._values(answer),
+                values=self._task.values(answer),
                 params=params,
                 distributions=self._distributions,
                 constraints=self._constraints(answer),
@@ -128,159 +111,97 @@ class OptunaPeer:
         for name, value in self._constraints(answer).items():
             self._trial.set_constraint(name, value)
         state = self._failure if answer.values is None else None
-        self._study.tell(self._trial, self._values(answer), state=state)
-
-    def _values(self, answer: Answer) -> list[float] | None:
-        values = answer.values
-        return None if values is None else [values[name] for name in self._objectives]
+        self._study.tell(self._trial, self._task.values(answer), state=state)
 
     def _constraints(self, answer: Answer) -> dict[str, float]:
-        values = answer.values or {}
-        slacks = {n: -slack for n, slack in values.items() if n not in self._objectives}
+        violations = self._task.violations(answer)
+        told = {} if violations is None else dict(zip(self._task.limits, violations, strict=True))
         if self._is_ranked or self._failure is self._optuna.trial.TrialState.FAIL:
-            return slacks
-        return {**slacks, "failed": 1.0 if answer.values is None else -1.0}
+            return told
+        return {**told, "failed": 1.0 if answer.values is None else -1.0}
 
 
-def becbo_sampler(problem: ConstrainedProblem, seed: int) -> Peer:
+def becbo_sampler(task: Task, seed: int) -> Peer:
     """becbo's sampler in Optuna, default settings."""
     from becbo.optuna import BECBOSampler
 
-    return OptunaPeer(problem, BECBOSampler(seed=seed, n_initial=N_INITIAL))
+    return OptunaPeer(task, BECBOSampler(seed=seed, n_initial=N_INITIAL))
 
 
-def optuna_tpe(problem: ConstrainedProblem, seed: int) -> Peer:
+def optuna_tpe(task: Task, seed: int) -> Peer:
     """Optuna's default sampler; failures as FAIL, which it ignores."""
     from optuna.samplers import TPESampler
 
-    return OptunaPeer(problem, TPESampler(seed=seed))
+    return OptunaPeer(task, TPESampler(seed=seed))
 
 
-def optuna_tpe_pruned(problem: ConstrainedProblem, seed: int) -> Peer:
+def optuna_tpe_pruned(task: Task, seed: int) -> Peer:
     """Optuna's default sampler; failures as PRUNED, which it counts among the worst."""
     from optuna.samplers import TPESampler
 
-    return OptunaPeer(problem, TPESampler(seed=seed), "PRUNED")
+    return OptunaPeer(task, TPESampler(seed=seed), "PRUNED")
 
 
-def optuna_gp(problem: ConstrainedProblem, seed: int) -> Peer:
+def optuna_gp(task: Task, seed: int) -> Peer:
     """Optuna's Gaussian process sampler; failures as FAIL, which it ignores.
 
     Where limits are measured, they are constraints, and every design has its values.
     """
     from optuna.samplers import GPSampler
 
-    return OptunaPeer(problem, GPSampler(seed=seed))
+    return OptunaPeer(task, GPSampler(seed=seed))
 
 
-def optuna_random(problem: ConstrainedProblem, seed: int) -> Peer:
+def optuna_random(task: Task, seed: int) -> Peer:
     """Optuna's random sampler."""
     from optuna.samplers import RandomSampler
 
-    return OptunaPeer(problem, RandomSampler(seed=seed))
+    return OptunaPeer(task, RandomSampler(seed=seed))
 
 
-def optuna_nsga2(problem: ConstrainedProblem, seed: int) -> Peer:
+def optuna_nsga2(task: Task, seed: int) -> Peer:
     """Optuna's default for several objectives; failures as FAIL, which it ignores."""
     from optuna.samplers import NSGAIISampler
 
-    return OptunaPeer(problem, NSGAIISampler(seed=seed))
-
-
-class PymooPeer:
-    """pymoo's NSGA-II: a failure violates a constraint, so that its values do not count.
-
-    Measured limits are its constraints. Populations of 10, the size of the initial design, instead
-    of 100: with 100 evaluations the default would be random search.
-    """
-
-    def __init__(self, problem: ConstrainedProblem, seed: int) -> None:
-        from pymoo.core.problem import Problem
-
-        self._seed = seed
-        self._objectives, self._limits = problem.objective_names, problem.constraints
-        self._names = problem.space.names
-        self._problem = Problem(
-            n_var=len(self._names),
-            n_obj=len(self._objectives),
-            n_ieq_constr=len(self._limits) + 1,
-            xl=np.array([p.low for p in problem.space.parameters]),
-            xu=np.array([p.high for p in problem.space.parameters]),
-        )
-        self._start: list[Params] = []
-        self._answers: list[Answer] = []
-        self._algorithm: Any = None
-
-    def add(self, params: Params, answer: Answer) -> None:
-        self._start.append(params)
-        self._answers.append(answer)
-
-    def ask(self) -> Params:
-        if self._algorithm is None:
-            self._begin()
-        if len(self._answers) == len(self._asked):
-            self._report()
-        x = self._asked[len(self._answers)].X
-        return dict(zip(self._names, map(float, x), strict=True))
-
-    def tell(self, answer: Answer) -> None:
-        self._answers.append(answer)
-
-    def _begin(self) -> None:
-        from pymoo.algorithms.moo.nsga2 import NSGA2
-        from pymoo.core.termination import NoTermination
-
-        X = np.array([[params[name] for name in self._names] for params in self._start])
-        self._algorithm = NSGA2(pop_size=len(X), sampling=X)
-        self._algorithm.setup(self._problem, seed=self._seed, termination=NoTermination())
-        self._asked = self._algorithm.ask()
-
-    def _report(self) -> None:
-        """The answers to a whole population, and the next one."""
-        from pymoo.core.evaluator import Evaluator
-        from pymoo.problems.static import StaticProblem
-
-        told = [answer.values or {} for answer in self._answers]
-        F = np.array([[values.get(name, 0.0) for name in self._objectives] for values in told])
-        slacks = np.array([[values.get(name, 0.0) for name in self._limits] for values in told])
-        failed = np.array([[0.0 if values else 1.0] for values in told])
-        G = np.hstack([-slacks, failed])
-        Evaluator().eval(StaticProblem(self._problem, F=F, G=G), self._asked)
-        self._algorithm.tell(infills=self._asked)
-        self._asked, self._answers = self._algorithm.ask(), []
-
-
-def one_value(tool: Callable[[Any, int], Any]) -> Callable[[ConstrainedProblem, int], Peer]:
-    return lambda problem, seed: OneValue(tool(problem, seed))
+    return OptunaPeer(task, NSGAIISampler(seed=seed))
 
 
 @dataclass(frozen=True)
 class Tool:
     """How a tool is made, and what it takes."""
 
-    make: Callable[[ConstrainedProblem, int], Peer]
+    make: Callable[[Task, int], Peer]
     packages: tuple[str, ...]  # that decide what it does
-    several: bool = False  # objectives
+    several: bool = True  # takes several objectives
     measured: bool = False  # is told the values of objectives and limits, whatever they are
 
 
+_AX = ("ax-platform", "botorch", "torch")
+_BOFIRE = ("bofire", "botorch", "torch")
+_HEBO = ("HEBO", "GPy", "gpytorch", "pymoo", "torch")
+_SBARCHOPT = ("sb-arch-opt", "smt", "pymoo", "scikit-learn")
+
 TOOLS: dict[str, Tool] = {
-    "becbo": Tool(becbo_sampler, ("becbo", "optuna")),
-    "optuna-random": Tool(optuna_random, ("optuna",), several=True),
-    "optuna-nsga2": Tool(optuna_nsga2, ("optuna",), several=True),
-    "optuna-tpe": Tool(optuna_tpe, ("optuna",), several=True),
-    "optuna-nsga2-measured": Tool(optuna_nsga2, ("optuna",), several=True, measured=True),
-    "optuna-tpe-pruned": Tool(optuna_tpe_pruned, ("optuna",), several=True),
-    "optuna-tpe-measured": Tool(optuna_tpe, ("optuna",), several=True, measured=True),
-    "pymoo-nsga2": Tool(PymooPeer, ("pymoo",), several=True),
-    "pymoo-nsga2-measured": Tool(PymooPeer, ("pymoo",), several=True, measured=True),
-    "optuna-gp": Tool(optuna_gp, ("optuna", "torch"), several=True),
-    "optuna-gp-measured": Tool(optuna_gp, ("optuna", "torch"), several=True, measured=True),
-    "ax": Tool(one_value(AxPeer), ("ax-platform", "botorch", "torch")),
-    "bofire": Tool(one_value(BoFirePeer), ("bofire", "botorch", "torch")),
-    "smac": Tool(one_value(SmacPeer), ("smac", "scikit-learn")),
-    "hebo": Tool(one_value(HeboPeer), ("HEBO", "GPy", "pymoo", "torch")),
-    "sbarchopt": Tool(one_value(SBArchOptPeer), ("sb-arch-opt", "smt", "pymoo", "scikit-learn")),
+    "becbo": Tool(becbo_sampler, ("becbo", "optuna"), several=False),
+    "optuna-random": Tool(optuna_random, ("optuna",)),
+    "optuna-nsga2": Tool(optuna_nsga2, ("optuna",)),
+    "optuna-tpe": Tool(optuna_tpe, ("optuna",)),
+    "optuna-nsga2-measured": Tool(optuna_nsga2, ("optuna",), measured=True),
+    "optuna-tpe-pruned": Tool(optuna_tpe_pruned, ("optuna",)),
+    "optuna-tpe-measured": Tool(optuna_tpe, ("optuna",), measured=True),
+    "pymoo-nsga2": Tool(PymooPeer, ("pymoo",)),
+    "pymoo-nsga2-measured": Tool(PymooPeer, ("pymoo",), measured=True),
+    "optuna-gp": Tool(optuna_gp, ("optuna", "torch")),
+    "optuna-gp-measured": Tool(optuna_gp, ("optuna", "torch"), measured=True),
+    "smac": Tool(SmacPeer, ("smac", "scikit-learn")),
+    "sbarchopt": Tool(SBArchOptPeer, _SBARCHOPT),
+    "sbarchopt-measured": Tool(SBArchOptPeer, _SBARCHOPT, measured=True),
+    "hebo": Tool(HeboPeer, _HEBO),
+    "hebo-measured": Tool(HeboPeer, _HEBO, measured=True),
+    "ax": Tool(AxPeer, _AX),
+    "ax-measured": Tool(AxPeer, _AX, measured=True),
+    "bofire": Tool(BoFirePeer, _BOFIRE),
+    "bofire-measured": Tool(BoFirePeer, _BOFIRE, measured=True),
 }
 
 
@@ -301,7 +222,7 @@ def execute(run: Run) -> Record:
     """One run of a tool as a record."""
     problem = get(run.problem)
     start = initial_design(problem, run.seed, run.protocol)
-    peer = TOOLS[run.label].make(problem, run.seed)
+    peer = TOOLS[run.label].make(Task.of(problem, run.measured), run.seed)
     begin = time.perf_counter()
     tried = []
     for params in start.params[: run.budget]:

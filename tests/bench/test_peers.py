@@ -4,6 +4,7 @@ import importlib
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from bench.sample import make_run
 
@@ -14,15 +15,17 @@ from becbo.problems import get
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 peers = importlib.import_module("peers")
+tools = importlib.import_module("peer_tools")
+botorch_tools = importlib.import_module("peer_botorch")
+Task = tools.Task
 
-BNH = get("bnh")
 INSIDE, OUTSIDE = {"a": 1.0, "b": 1.0}, {"a": 0.0, "b": 3.0}
 
 
 def study_of(problem: str, measured: bool, *designs: dict[str, float]) -> object:
     """Optuna's study after these designs, each of which was added and also told."""
     p = get(problem)
-    peer = peers.optuna_nsga2(p, 0)
+    peer = peers.optuna_nsga2(Task.of(p, measured), 0)
     for params in designs:
         told = answer(perform(p, params), measured)
         peer.add(params, told)
@@ -53,31 +56,87 @@ def test_one_objective_with_measured_limits() -> None:
     assert trials[0].constraints["sinusoid"] > 0 > trials[0].constraints["disc"]
 
 
-def test_tools_for_one_value() -> None:
-    told = []
+def told(problem: str, measured: bool, params: dict[str, float]) -> tuple[Task, Answer]:
+    p = get(problem)
+    return Task.of(p, measured), answer(perform(p, params), measured)
 
-    class Tool:
-        def __init__(self, problem: object, seed: int) -> None:
-            self.ask = lambda: INSIDE
-            self.add = lambda params, value: told.append((params, value))
-            self.tell = told.append
 
-    peer = peers.one_value(Tool)(BNH, 0)
-    peer.add(INSIDE, Answer({"value": 1.5}))
-    assert peer.ask() == INSIDE
-    peer.tell(Answer(None))
-    assert told == [(INSIDE, 1.5), None]
+def test_limits_are_told_above_zero_where_they_are_broken() -> None:
+    task, kept = told("bnh", True, INSIDE)
+    assert (task.objectives, task.limits) == (("f1", "f2"), ("inside", "outside"))
+    assert task.numbers(kept) == [8.0, 32.0, -8.0, -57.3]
+    task, broken = told("bnh", True, OUTSIDE)
+    assert task.values(broken) == [36.0, 29.0]
+    assert task.violations(broken) == [9.0, -92.3]
+
+
+def test_without_values_of_limits_a_broken_one_is_a_failure() -> None:
+    task, kept = told("bnh", False, INSIDE)
+    assert (task.limits, task.numbers(kept)) == ((), [8.0, 32.0])
+    task, failed = told("bnh", False, OUTSIDE)
+    assert (task.values(failed), task.violations(failed)) == (None, None)
+    assert np.isnan(task.numbers(failed)).tolist() == [True, True]
+
+
+def test_what_was_measured_of_a_failure_is_not_told() -> None:
+    task = Task.of(get("bnh"), True)
+    assert np.isnan(task.numbers(Answer(None, None, {"f1": 1.0}))).all()
+
+
+def test_one_value_is_a_task_of_its_own() -> None:
+    plain = {p: Task.of(get(p), measured=False).is_plain for p in ("lsq", "bnh")}
+    assert plain == {"lsq": True, "bnh": False}
+    assert not Task.of(get("lsq"), measured=True).is_plain
+
+
+def test_designs_are_in_the_order_of_the_space() -> None:
+    task = Task.of(get("bnh"), False)
+    assert task.matrix([{"b": 2.0, "a": 1.0}]).tolist() == [[1.0, 2.0]]
+    assert task.design(np.array([1.0, 2.0])) == {"a": 1.0, "b": 2.0}
+
+
+@pytest.mark.parametrize(
+    ("values", "cost"), [([1.0, 3.0], 5.0), ([-2.0], 0.0), ([0.0], 1.0), ([4.0], 8.0)]
+)
+def test_a_crash_costs_more_than_any_value(values: list[float], cost: float) -> None:
+    assert tools.crash_cost(values) == cost
+
+
+def test_rows_of_bofire() -> None:
+    labels = ["failed", "worked"]
+    row = botorch_tools.bofire_row(*told("bnh", True, OUTSIDE), labels)
+    assert row.pop("objective_0") == 36.0 and row.pop("violation_0") == 9.0
+    assert all(valid == 1 for name, valid in row.items() if name.startswith("valid"))
+    assert "label" not in row
+    row = botorch_tools.bofire_row(*told("bnh", False, OUTSIDE), labels)
+    assert (row["valid_objective_0"], np.isnan(row["objective_0"])) == (0, True)
+    row = botorch_tools.bofire_row(*told("lsq", False, {"x1": 0.1, "x2": 0.1}), labels)
+    assert (row["label"], row["valid_label"], row["valid_objective_0"]) == ("failed", 1, 0)
+
+
+SLOW = {"ax": "ax", "bofire": "bofire", "hebo": "hebo", "sbarchopt": "sb_arch_opt", "smac": "smac"}
+
+
+@pytest.mark.parametrize("label", [n for n in peers.TOOLS if n.partition("-")[0] in SLOW])
+@pytest.mark.parametrize("problem", ["lsq", "srn"])
+def test_tools_in_environments_of_their_own(label: str, problem: str) -> None:
+    pytest.importorskip(SLOW[label.partition("-")[0]], reason="needs an environment of its own")
+    (run,) = peers.plan("pareto", [label], [problem], 1, 12)
+    record = peers.attempt(run)
+    assert record.is_finished, record.error
+    assert len(record.seconds) == 2
 
 
 def test_usual_methods() -> None:
     assert "optuna-nsga2" not in peers.usual_methods("paper")
     assert {"becbo", "ax", "optuna-tpe-pruned"} <= {*peers.usual_methods("paper")}
     told_nothing = {"optuna-random", "optuna-nsga2", "optuna-tpe", "optuna-tpe-pruned", "optuna-gp"}
-    told_nothing |= {"pymoo-nsga2"}
+    told_nothing |= {"pymoo-nsga2", *SLOW}
     assert {*peers.usual_methods("pareto")} == {"edge", "sobol"} | told_nothing
     told = {
         f"{name}-measured" for name in ("optuna-nsga2", "optuna-tpe", "optuna-gp", "pymoo-nsga2")
     }
+    told |= {f"{name}-measured" for name in SLOW if name != "smac"}
     for suite in ("measured", "pareto-measured"):
         assert {*peers.usual_methods(suite)} == {"edge-measured", "sobol"} | told_nothing | told
 
