@@ -16,8 +16,9 @@ class AxPeer:
     predict at least 0.8. None of Ax's own strategies has it, so it is put before the transforms
     of Ax's default model, all else as there.
 
-    Several objectives are Ax's, without thresholds, which it infers; limits are its outcome
-    constraints.
+    Limits are its outcome constraints. Several objectives have no thresholds, since nobody is told
+    any: Ax infers them from the designs that keep all limits. Where these are few, the thresholds
+    are narrow, and it stays near them (on srn, which begins with one).
 
     Not by default: no Sobol node, which the initial design replaces (Ax's own would go on until
     five trials have worked); and a tracking metric of the name the transform makes up, without

@@ -26,6 +26,7 @@ import outlook
 import released
 import robustness
 import scale
+import several
 import showcases
 import speed
 import study_scale
@@ -37,12 +38,8 @@ from becbo.bench.report import standing, write_report
 from becbo.bench.sections import sections
 from becbo.bench.summary import (
     CAP,
-    HYPERVOLUME_REGRET,
-    bootstrap_interval,
     failure_share,
     feasible,
-    measure_of,
-    with_interval,
 )
 from becbo.bench.table import Table, table
 from becbo.bench.verdicts import verdict_table, verdicts
@@ -53,7 +50,6 @@ RESULTS = HERE / "results"
 IMAGES = HERE.parent / "docs" / "images"
 SHOWN = ("paper-targets",)  # the figures that are committed
 SEVERAL = RESULTS / "robustness_outputs.json"
-OUTPUTS = ("pareto", "pareto-measured", "measured")  # suites with several outputs
 SETTINGS = ("ablation-networks", "ablation-layers", "ablation-width", "ablation-lr")
 MAIN = SUITES["paper"].labels  # the main comparison
 
@@ -158,15 +154,23 @@ program that the paper's authors released, after as many evaluations.
 
 ## Several objectives and measured limits
 
-`python benchmarks/peers.py --suite SUITE --seeds 5 --budget 100`; what the suites are:
+`python benchmarks/peers.py --suite SUITE --seeds 5 --budget 100`, for Ax, BoFire, HEBO, SBArchOpt
+and SMAC, which take seconds per proposal, `--seeds 1 --budget 30`; what the suites are:
 `becbo bench suites`. Every method starts from the same designs. Shares of the best known
-hypervolume, or log10 regret capped at -4, are means over problems with 95 % intervals over runs.
-Nobody is told the reference point of a hypervolume. Where a method has fewer than five seeds, its
-runs are not complete yet.
-Differences between methods with different numbers of seeds are not paired. Some settings for
-measured limits were chosen after seed 0 of the paper's problems had been seen
-(docs/research/measured-limits.md), which flatters `edge-measured`. The records of `pareto` were
-made before the last corrections; three of them were repeated and are the same.
+hypervolume, or log10 regret capped at {cap:g}, are means over problems with 95 % intervals over
+runs. Nobody is told the reference point of a hypervolume. Differences between methods with
+different numbers of seeds are not paired, and single runs tell apart only what is far apart.
+
+What each tool is told is in `benchmarks/peer_tools.py` and `peer_botorch.py`. Labels that end in
+-measured are told the values of limits, others only that a design failed. SMAC takes no limits: its
+runs are the same on all suites with these problems. Of the others without values of limits,
+Ax and SBArchOpt learn where designs fail; HEBO leaves failures out, and so does BoFire with
+several objectives.
+
+Some settings for measured limits were chosen after seed 0 of the paper's problems had been seen
+(docs/research/measured-limits.md), which flatters `edge-measured`, most of all beside tools with
+seed 0 only. The records of `pareto` were made before the last corrections; three of them were
+repeated and are the same.
 
 {outputs}
 
@@ -303,8 +307,11 @@ def main() -> None:
 
 def draw_everything(folder: Path) -> None:
     """A report with all its figures for each folder of records."""
-    for suite in ("paper", "peers", *OUTPUTS):
+    for suite in ("paper", "peers"):
         write_report(finished(RESULTS / suite), folder / suite, print)
+    for suite in several.OUTPUTS:
+        whole = several.whole_runs(suite, finished(RESULTS / suite))
+        write_report(whole, folder / suite, print)
 
 
 def write_results() -> None:
@@ -343,7 +350,7 @@ def write_results() -> None:
         n_ablation=len(parts),
         n_tuning=len(TUNING),
         ablation=tables["ablation"],
-        outputs="\n\n".join(map(outputs_text, OUTPUTS)),
+        outputs="\n\n".join(map(outputs_text, several.OUTPUTS)),
         robustness=robustness_text(),
         faults=faults.section(json.loads(faults.RESULTS.read_text())),
         worker_load=worker_load.section(json.loads(worker_load.RESULTS.read_text())),
@@ -495,30 +502,9 @@ def means(records: Sequence[Record]) -> str:
 
 
 def outputs_text(suite: str) -> str:
-    """One suite with several outputs: methods over all problems, then problem by problem."""
+    """One suite with several outputs, its figure drawn on the way."""
     records = finished(RESULTS / suite)
-    lines = []
-    for label in sorted({record.run.label for record in records}):
-        mine = [record for record in records if record.run.label == label]
-        quality = [_ends(mine, problem) for problem in sorted({r.run.problem for r in mine})]
-        failed = np.mean([failure_share(feasible(r), r.n_initial) for r in mine])
-        seconds = np.median(np.concatenate([r.seconds for r in mine]))
-        mean = with_interval(
-            float(np.mean([q.mean() for q in quality])), *bootstrap_interval(quality), form=".3f"
-        )
-        lines.append((label, mean, f"{failed:.0%}", f"{seconds:.2f}", str(len(mine))))
-    header = ("method", "mean after 100 (95 %)", "infeasible", "s per proposal (median)", "runs")
-    summary = Table(header, tuple(lines), ()).markdown()
-    each = table(records)
-    rows = Table(each.header, each.rows, ()).markdown()
-    return f"**{suite}** ({SUITES[suite].summary}):\n\n{summary}\n\n{rows}"
-
-
-def _ends(records: Sequence[Record], problem: str) -> np.ndarray:  # (k,)
-    """The ends of the runs on a problem: shares of the hypervolume, or capped regrets."""
-    measure = measure_of(problem)
-    ends = np.array([measure.curve(r)[-1] for r in records if r.run.problem == problem])
-    return 1 - ends if measure is HYPERVOLUME_REGRET else np.maximum(ends, CAP)
+    return several.text(suite, records, f"../docs/images/{several.draw(suite, records, IMAGES)}")
 
 
 def load_text() -> str:
