@@ -16,12 +16,13 @@ def nondominated(F: Array) -> Mask:  # (n, m) -> (n,)
     Returns:
         Which rows no other row dominates. Of equal rows, the first is on the front.
     """
-    keep = np.ones(len(F), dtype=bool)
-    for i, row in enumerate(F):
-        no_worse = (F <= row).all(axis=1)
-        is_better = (F < row).any(axis=1)
-        is_equal_before = no_worse & ~is_better & (np.arange(len(F)) < i)
-        keep[i] = not ((no_worse & is_better) | is_equal_before).any()
+    keep = np.zeros(len(F), dtype=bool)
+    left = np.lexsort(
+        F.T[::-1]
+    )  # nothing dominates the first; of equal rows, the first stays first
+    while len(left):
+        keep[left[0]] = True
+        left = left[(F[left] < F[left[0]]).any(axis=1)]
     return keep
 
 

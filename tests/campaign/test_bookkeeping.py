@@ -1,6 +1,9 @@
 """Who recorded what, numbers without gaps, runs of one's own, and campaigns that come back."""
 
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from random import Random
 
 import optuna
 import pytest
@@ -11,8 +14,10 @@ from becbo.campaign.campaign import Campaign
 from becbo.campaign.errors import Conflict, NotFound
 from becbo.campaign.store import campaign_names
 from becbo.optuna import open_storage
+from becbo.optuna.outcomes import LOST
 from becbo.tables import import_cells
 
+GOAL = COATING["objective"]
 OTHER = {**DESIGN, "layers": 5}
 
 
@@ -72,6 +77,32 @@ def test_entries_have_names(tmp_path: Path) -> None:
     assert imported.by == "Ann"
     (asked,) = ann.suggest()
     assert asked.by == "" and ann.withdraw(asked.number).by == "Ann"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_remembered_is_what_is_stored(tmp_path: Path, seed: int) -> None:
+    """A campaign keeps runs that it has read; another one that was just opened reads all anew."""
+    rng, campaign = Random(seed), used_campaign(tmp_path)
+    storage = open_storage(campaign.where, heartbeat=None)
+    study = optuna.load_study(study_name="coating", storage=storage)
+    entries: list[Callable[[], object]] = [
+        lambda: campaign.add(OTHER, rng.random()),
+        lambda: campaign.record(rng.choice(campaign.runs).number, rng.random()),
+        lambda: campaign.record(rng.choice(campaign.runs).number, lost="power cut"),
+        lambda: campaign.correct(rng.choice(campaign.runs).number, failed="cracks"),
+        lambda: campaign.undo(rng.choice(campaign.runs).number),
+        campaign.undo_last,
+        campaign.suggest,
+        lambda: study.set_user_attr(f"{LOST}{rng.choice(campaign.runs).version}", "a broken oven"),
+        lambda: campaign.change({**COATING, "objective": {**GOAL, "name": rng.choice("HV")}}),
+    ]
+    n_made = 0
+    for _ in range(20):
+        with suppress(InvalidInput, Conflict):
+            rng.choice(entries)()
+            n_made += 1
+        assert campaign.runs == Campaign.open(campaign.where).runs
+    assert n_made > 10
 
 
 def test_undo_takes_back_only_the_entry_that_was_seen(tmp_path: Path) -> None:

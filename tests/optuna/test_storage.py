@@ -167,6 +167,18 @@ def test_sqlite_locks_before_it_reads(is_pickled: bool, tmp_path: Path, opening:
     other.close()
 
 
+def test_sqlite_is_read_while_somebody_writes(tmp_path: Path, opening: Opening) -> None:
+    study = optuna.create_study(storage=opening(tmp_path / "study.db"), study_name="s")
+    study.add_trial(optuna.create_trial(value=1.0))
+    other = sqlite3.connect(tmp_path / "study.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    other.execute("UPDATE trials SET state = 'FAIL'")
+    assert study.best_value == 1.0 and study.user_attrs == {}
+    assert optuna.load_study(study_name="s", storage=study._storage).trials == study.trials
+    other.execute("ROLLBACK")
+    other.close()
+
+
 @pytest.mark.parametrize(
     ("where", "named"),
     [

@@ -25,6 +25,7 @@ from becbo.campaign.proposals import ask_study, plan_of
 from becbo.campaign.runs import (
     BY,
     WITHDRAWN,
+    KnownRuns,
     Run,
     Value,
     clean_text,
@@ -76,6 +77,7 @@ class Campaign:
         self.where = where
         self._study = study
         self._by = ""
+        self._known = KnownRuns()
         self._lock = study_lock(where)
 
     @classmethod
@@ -186,7 +188,7 @@ class Campaign:
     @property
     def runs(self) -> list[Run]:
         """All experiments by number, each in its present state."""
-        return read_runs(self.study_data, self.description.space.names)
+        return read_runs(self.study_data, self.description.space.names, self._known)
 
     @property
     def study_data(self) -> StudyData:

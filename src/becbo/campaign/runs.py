@@ -193,12 +193,31 @@ class Run:
         return self.outcome is Outcome.PENDING or self.result == UNDONE
 
 
-def read_runs(study: StudyData, names: Collection[str]) -> list[Run]:
+class KnownRuns:
+    """Runs that were read before: a trial that has ended never changes again.
+
+    A server reads all runs of a campaign for every answer. Threads may share this.
+    """
+
+    def __init__(self) -> None:
+        self._state: tuple[Any, dict[Any, Run]] = (None, {})
+
+    def under(self, description: Any) -> dict[Any, Run]:
+        """The runs that were read with the same parameters and outputs."""
+        if self._state[0] != description:
+            self._state = (description, {})
+        return self._state[1]
+
+
+def read_runs(
+    study: StudyData, names: Collection[str], known: KnownRuns | None = None
+) -> list[Run]:
     """The runs of a study.
 
     Args:
         study: What the study holds.
         names: The parameters of the campaign.
+        known: Those read before, which are read no more; new ones are added.
 
     Returns:
         All experiments by number, each in its present state.
@@ -214,11 +233,18 @@ def read_runs(study: StudyData, names: Collection[str]) -> list[Run]:
     ranks = {trial: number for number, trial in enumerate(sorted(chains))}
     numbers = {trial: ranks[head] for trial, head in first.items()}
     lost = lost_among(study.trials, study.user_attrs)
-    return [
-        _run(chain, numbers, lost, names, study.outputs)
-        for _, chain in sorted(chains.items())
-        if _is_complete(chain[-1], names)
-    ]
+    runs = (known or KnownRuns()).under((names, study.outputs))
+
+    def read(chain: Sequence[FrozenTrial]) -> Run:
+        if not all(trial.state.is_finished() for trial in chain):
+            return _run(chain, numbers, lost, names, study.outputs)
+        entries = tuple((trial.number, trial.number in lost) for trial in chain)
+        key = (numbers[chain[0].number], entries, _repeats(chain[0], numbers))
+        if key not in runs:
+            runs[key] = _run(chain, numbers, lost, names, study.outputs)
+        return runs[key]
+
+    return [read(chain) for _, chain in sorted(chains.items()) if _is_complete(chain[-1], names)]
 
 
 def _is_complete(trial: FrozenTrial, names: Collection[str]) -> bool:
@@ -298,8 +324,7 @@ def _run(
         for trial in chain[:-1]
         if trial.state.is_finished()
     }
-    repeated = original.system_attrs.get(RETRIES, ())
-    repeats = tuple(numbers[trial] for trial in repeated if trial in numbers)
+    repeats = _repeats(original, numbers)
     return Run(
         number=numbers[original.number],
         params={name: value for name, value in current.params.items() if name in names},
@@ -318,6 +343,12 @@ def _run(
         trial=original.number,
         by=_by(current) if current.state.is_finished() else "",
     )
+
+
+def _repeats(original: FrozenTrial, numbers: Mapping[int, int]) -> tuple[int, ...]:
+    """The lost runs with the same design that a run repeats."""
+    repeated = original.system_attrs.get(RETRIES, ())
+    return tuple(numbers[trial] for trial in repeated if trial in numbers)
 
 
 def _believed(proposal: StoredProposal | None, outputs: Outputs) -> Prediction | None:

@@ -10,6 +10,7 @@ from typing import Any
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import Description
 from becbo.campaign.runs import Run, last_entries
+from becbo.campaign.status import status_of
 from becbo.trial import Outcome
 
 
@@ -40,9 +41,10 @@ def run_to_dict(run: Run) -> dict[str, Any]:
 
 def status_to_dict(campaign: Campaign) -> dict[str, Any]:
     """The status of a campaign, with its best run or its front, and its pending runs."""
-    status, runs = campaign.status, campaign.runs
+    description, runs = campaign.description, campaign.runs
+    status = status_of(description, runs)
     return {
-        **goal_to_dict(campaign.description),
+        **goal_to_dict(description),
         "budget": status.budget,
         "n_done": status.n_done,
         "n_left": status.n_left,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextvars import ContextVar
+from functools import wraps
 from typing import Any
 
 import sqlalchemy
@@ -60,12 +63,41 @@ class SharedServer(SharedDatabase):
         bound_waits(self.engine, idle=self._grace, statement=_LONGEST_STATEMENT)
 
 
+_only_reads: ContextVar[bool] = ContextVar("only_reads", default=False)
+
+
+def _reading(name: str) -> Callable[..., Any]:
+    """A method of Optuna that only reads, so that it need not wait for those who write."""
+    original = getattr(RDBStorage, name)
+
+    @wraps(original)
+    def method(self: RDBStorage, *args: Any, **kwargs: Any) -> Any:
+        token = _only_reads.set(True)
+        try:
+            return original(self, *args, **kwargs)
+        finally:
+            _only_reads.reset(token)
+
+    return method
+
+
 class SharedSQLite(SharedDatabase):
-    """SQLite whose transactions take the write lock when they begin.
+    """SQLite whose transactions take the write lock when they begin, unless they only read.
 
     Optuna reads that a trial is waiting and then writes that it runs. By default SQLite locks with
     the write, so that several processes read the same and all run the trial.
     """
+
+    _get_trials = _reading("_get_trials")
+    _get_best_trial_id = _reading("_get_best_trial_id")
+    get_trial = _reading("get_trial")
+    get_trial_id_from_study_id_trial_number = _reading("get_trial_id_from_study_id_trial_number")
+    get_all_studies = _reading("get_all_studies")
+    get_study_directions = _reading("get_study_directions")
+    get_study_id_from_name = _reading("get_study_id_from_name")
+    get_study_name_from_id = _reading("get_study_name_from_id")
+    get_study_system_attrs = _reading("get_study_system_attrs")
+    get_study_user_attrs = _reading("get_study_user_attrs")
 
     def _share(self) -> None:
         # Only now, because creating the tables opens one transaction within another.
@@ -77,6 +109,6 @@ class SharedSQLite(SharedDatabase):
 
         @sqlalchemy.event.listens_for(self.engine, "begin")
         def begin(connection: sqlalchemy.Connection) -> None:
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
+            connection.exec_driver_sql("BEGIN" if _only_reads.get() else "BEGIN IMMEDIATE")
 
         self.engine.dispose()

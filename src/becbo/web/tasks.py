@@ -20,7 +20,12 @@ from becbo.trial import Outcome, Result, Trial
 
 
 def initialize_worker() -> None:
-    """Prepares a worker process: it ends when the server ends, and not before."""
+    """Prepares a worker process: it ends when the server ends, and not before.
+
+    The server goes first where there are fewer processors than processes: its answers are short.
+    """
+    if hasattr(os, "nice"):  # not on Windows
+        os.nice(10)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
