@@ -227,6 +227,15 @@ class WhatIfResponse(BaseModel):
     how_far: str  # the same in a sentence
 
 
+class JobResponse(BaseModel):
+    """Suggestions that are being computed."""
+
+    q: int  # how many were asked for
+    n_done: int  # how many of them are there already
+    n_others: int  # requests that it takes turns with, one suggestion each
+    error: str  # why the last one failed, if it has
+
+
 class DesignResponse(BaseModel):
     """A design to try next."""
 

@@ -134,6 +134,12 @@ async def suggest(
     return [RunResponse.of(run) for run in runs if run.number in numbers]
 
 
+@router.get("/campaigns/{campaign_id}/suggest")
+def suggestions_under_way(context: ContextDep, campaign: CampaignDep) -> list[schemas.JobResponse]:
+    """The suggestions that are being computed, and how many others they take turns with."""
+    return [schemas.JobResponse.model_validate(vars(job)) for job in context.jobs.of(campaign.name)]
+
+
 @router.post("/campaigns/{campaign_id}/runs", status_code=201)
 def add(campaign: CampaignDep, experiment: schemas.AddRequest) -> RunResponse:
     """Records an experiment that was not suggested here."""
