@@ -19,7 +19,7 @@ from becbo.bench.summary import (
     values,
     with_interval,
 )
-from becbo.bench.table import Table
+from becbo.bench.table import Table, yes
 from becbo.problems import get
 
 MEANS = {100: -2.8, 200: -3.2}  # evaluations: mean capped log10 regret
@@ -62,10 +62,6 @@ def table(records: Sequence[Record], honest: Sequence[Record]) -> str:
     rows += [interior_goal(found["interior"])] if "interior" in found else []
     rows += [value_goal(paper, problem, limit) for problem, limit in VALUES.items()]
     return Table(("goal", "measured", "reached"), tuple(rows), ()).markdown()
-
-
-def yes(reached: bool) -> str:
-    return "yes" if reached else "**no**"
 
 
 def mean_goal(section: Section, n: int, goal: float, how: str = "") -> tuple[str, ...]:

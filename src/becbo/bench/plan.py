@@ -128,7 +128,7 @@ def _sweep(name: str, changes: Mapping[str, Mapping[str, Any]]) -> tuple[Variant
 
 def _by_chance(*rates: float) -> tuple[Variant, ...]:
     """The default where feasible designs fail by chance: it learns the rate, is told it, or not."""
-    variants = []
+    variants = [Variant("edge-certain", "edge", {"failures": {"chance": 0.0}})]
     for rate in rates:
         name = f"edge-luck-{round(100 * rate)}"
         for label, chance in ((name, None), (f"{name}-told", rate), (f"{name}-certain", 0.0)):

@@ -58,6 +58,11 @@ class Table:
         return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
 
 
+def yes(reached: bool) -> str:
+    """Whether a goal was reached, as a cell."""
+    return "yes" if reached else "**no**"
+
+
 def checkpoints(records: Sequence[Record]) -> tuple[int, ...]:
     """The usual numbers of evaluations, as far as the runs go."""
     longest = max(record.run.budget for record in records)
