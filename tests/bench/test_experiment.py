@@ -72,9 +72,12 @@ def test_an_optimizer_hears_the_same_about_its_own_designs_and_others() -> None:
 
 def test_bad_luck_strikes_feasible_designs_only_and_every_method_alike():
     inside, outside = perform(BNH, INSIDE), perform(BNH, OUTSIDE)
-    draws = [struck(inside, 0.3, seed=1, number=n).is_unlucky for n in range(400)]
-    assert draws == [struck(inside, 0.3, seed=1, number=n).is_unlucky for n in range(400)]
+    draws, again, other = (
+        [struck(inside, 0.3, name, seed=1, number=n).is_unlucky for n in range(400)]
+        for name in ("lsq", "lsq", "spring")
+    )
+    assert draws == again != other
     assert 0.2 < np.mean(draws) < 0.4
-    assert not any(struck(outside, 0.99, 1, n).is_unlucky for n in range(20))
-    unlucky = struck(inside, 0.999, 1, 0)
+    assert not any(struck(outside, 0.99, "lsq", 1, n).is_unlucky for n in range(20))
+    unlucky = struck(inside, 0.999, "lsq", 1, 0)
     assert unlucky.values is None and answer(unlucky, measured=True) == Answer(None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
@@ -77,16 +78,17 @@ def perform(problem: ConstrainedProblem, params: Mapping[str, Any]) -> Experimen
     return Experiment(problem.objective_names, problem.constraints, problem.measure(params))
 
 
-def struck(experiment: Experiment, rate: float, seed: int, number: int) -> Experiment:
-    """The experiment after bad luck had its say: the same draw for every method of a seed.
+def struck(experiment: Experiment, rate: float, problem: str, seed: int, number: int) -> Experiment:
+    """The experiment after bad luck had its say: the same draw for every method.
 
     Args:
         experiment: what is true about a design.
         rate: how often a feasible design fails all the same.
+        problem: its name; each has draws of its own.
         seed: of the run.
         number: of the evaluation in the run.
     """
-    draw = np.random.default_rng((seed, _LUCK, number)).random()
+    draw = np.random.default_rng((seed, _LUCK, crc32(problem.encode()), number)).random()
     return replace(experiment, is_unlucky=draw < rate and not experiment.violated)
 
 

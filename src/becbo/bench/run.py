@@ -137,7 +137,9 @@ def execute(
 
 
 def _luckily(run: Run, number: int, experiment: Experiment) -> Experiment:
-    return struck(experiment, run.bad_luck, run.seed, number) if run.bad_luck else experiment
+    if not run.bad_luck:
+        return experiment
+    return struck(experiment, run.bad_luck, run.problem, run.seed, number)
 
 
 def can_continue(record: Record, run: Run) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from becbo.arrays import Array, Mask
 from becbo.data import Dataset
-from becbo.models.luck import ASSUMED, is_proven, learned_rate, suspect
+from becbo.models.luck import ASSUMED, is_open, is_proven, learned_rate, look, suspect
 from becbo.models.warm import checkpoint, fit_classifier
 from becbo.surrogates.balls import BallsModel
 from becbo.surrogates.base import FeasibilityModel
@@ -21,7 +21,8 @@ from becbo.surrogates.per_constraint import fit_attributed, fit_by_reason
 from becbo.surrogates.product import Product
 from becbo.surrogates.variational import VariationalClassifier
 
-_EVERY = 5  # experiments: how often failures are looked through for bad luck
+_ROUNDS = 2  # of learning a rate
+_N_ITERATIONS = 6  # of the hyperparameters where failures may be bad luck
 
 
 class Classifier(Protocol):
@@ -134,7 +135,7 @@ class PerConstraint:
         rows = data.worked | data.unexplained
         X, worked = data.X[rows], data.worked[rows]
         rate = self._rate(X, worked)
-        single = fit_classifier(replace(self.single.settings, lapse=rate), X, worked)
+        single = self._fit_single(X, worked, rate)
         kinds, complete = data.causes.kinds[rows], data.causes.complete[rows]
         is_told = 2 * kinds.any(axis=1).sum() >= (~worked).sum()  # of most failures
         told = fit_by_reason(single, X, worked, kinds, complete, self._rate) if is_told else None
@@ -156,31 +157,48 @@ class PerConstraint:
         return replace(self, chance=chance)
 
     def suspect(self, data: Dataset) -> Array | None:  # (d,)
-        """A failed design that the other experiments say works; every fifth experiment."""
+        """A failed design that the other experiments say works."""
         rows = data.worked | data.unexplained
         X, worked = data.X[rows], data.worked[rows]
-        if self.chance is not None or len(X) % _EVERY or worked.all() or not worked.any():
+        runs = tally(X, worked)
+        if self.chance is not None or not is_open(runs):
             return None
-        index = _suspect(self, X.tobytes(), worked.tobytes())
-        return None if index is None else X[index]
+        n = look(len(X))
+        index = suspect(runs, _left_out(self, X[:n].tobytes(), worked[:n].tobytes(), ASSUMED))
+        return None if index is None else X[runs.first[index]]
 
     def left_out(self, X: Array, worked: Mask, rate: float) -> Array:  # (n, d), (n,) -> (m,)
         """The chance of each design according to the others, for a rate of bad luck.
 
         Reasons do not count: bad luck seldom has a name.
         """
-        single = fit_classifier(replace(self.single.settings, lapse=rate), X, worked)
+        single = self._fit_single(X, worked, rate)
         limits = self._limits(single, X, worked) or (single,)
         return np.asarray(np.prod([limit.left_out() for limit in limits], axis=0))
 
     def _rate(self, X: Array, worked: Mask) -> float:
-        """How often a feasible design fails by chance, as told or as the experiments tell."""
+        """How often a feasible design fails by chance, as told or as the experiments tell.
+
+        First what an assumed rate makes likely, then what that one does. It is rounded, so that
+        fits can be remembered.
+        """
         if self.chance is not None:
             return self.chance
-        if not is_proven(tally(X, worked)):
+        runs = tally(X, worked)
+        if not is_proven(runs):
             return 0.0
-        n = checkpoint(len(X))
-        return _learned_rate(self, X[:n].tobytes(), worked[:n].tobytes())
+        rate, n = ASSUMED, checkpoint(len(X))
+        for _ in range(_ROUNDS):
+            chances = _left_out(self, X[:n].tobytes(), worked[:n].tobytes(), rate)
+            rate = round(learned_rate(runs, chances), 2)
+        return rate
+
+    def _fit_single(self, X: Array, worked: Mask, rate: float) -> GPClassifierModel:
+        """The classifier of all failures; with bad luck, few iterations find as good a fit."""
+        settings = self.single.settings
+        if rate:
+            settings = replace(settings, lapse=rate, n_iterations=_N_ITERATIONS)
+        return fit_classifier(settings, X, worked)
 
     def _limits(
         self, single: GPClassifierModel, X: Array, worked: Mask
@@ -193,25 +211,8 @@ class PerConstraint:
         return fit_attributed(replace(self.attributed, lapse=single.lapse), X, worked)
 
 
-@lru_cache(maxsize=4)  # the same for all designs of a batch
-def _suspect(classifier: PerConstraint, X: bytes, worked: bytes) -> int | None:
-    """The row of the failure that is worth a repeat."""
-    designs, labels = _arrays(X, worked)
-    runs = tally(designs, labels)
-    index = suspect(runs, classifier.left_out(designs, labels, ASSUMED))
-    return None if index is None else int(runs.first[index])
-
-
-@lru_cache(maxsize=16)  # the same for several proposals in a row
-def _learned_rate(classifier: PerConstraint, X: bytes, worked: bytes) -> float:
-    """The rate of bad luck: first what an assumed one makes likely, then what that one does."""
-    designs, labels = _arrays(X, worked)
-    rate = ASSUMED
-    for _ in range(2):
-        rate = learned_rate(tally(designs, labels), classifier.left_out(designs, labels, rate))
-    return rate
-
-
-def _arrays(X: bytes, worked: bytes) -> tuple[Array, Mask]:  # (n, d), (n,)
+@lru_cache(maxsize=8)  # the same for several proposals in a row
+def _left_out(classifier: PerConstraint, X: bytes, worked: bytes, rate: float) -> Array:  # (k,)
     labels = np.frombuffer(worked, dtype=bool)
-    return np.frombuffer(X).reshape(len(labels), -1), labels
+    designs = np.frombuffer(X).reshape(len(labels), -1)
+    return classifier.left_out(designs, labels, rate)

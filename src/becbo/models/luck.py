@@ -14,9 +14,21 @@ from becbo.surrogates.gp_classifier import Tally
 
 ASSUMED = 0.1  # the rate under which failures are looked through for bad luck
 MAX_TESTS = 5  # repeats of failed designs to find out
-_SURE = 0.95  # a failed design is repeated if the others say so much for it, or more
-_TRUST = 0.95  # what a chance of 1 is worth: at corners of the feasible region models promise more
+_FIRST_LOOK = 10  # experiments
+_SURE = 0.6  # a failed design is repeated if the others say so much for it, or more
+_SURER = 0.7  # what is left to certainty after each repeat that failed, in shares of it
 _RATES = np.linspace(0.005, 0.6, 120)
+
+
+def look(n: int) -> int:
+    """How many of the first n experiments are looked through for bad luck.
+
+    Each time a third more: looking takes time, and a few more experiments tell little more.
+    """
+    m = min(n, _FIRST_LOOK)
+    while m + max(m // 3, 1) <= n:
+        m += max(m // 3, 1)
+    return m
 
 
 def is_proven(runs: Tally) -> bool:
@@ -24,24 +36,29 @@ def is_proven(runs: Tally) -> bool:
     return bool(((runs.n_worked > 0) & (runs.n_failed > 0)).any())
 
 
+def is_open(runs: Tally) -> bool:
+    """Whether bad luck is neither proven nor has been tested for often enough."""
+    n_tests = (runs.n_failed[runs.n_worked == 0] - 1).sum()
+    return not is_proven(runs) and bool(n_tests < MAX_TESTS)
+
+
 def suspect(runs: Tally, left_out: Array) -> int | None:
     """The failed design that is worth a repeat, to tell bad luck from a law.
 
     Args:
         runs: of m designs.
-        left_out: the chance of each according to the other designs (m,).
+        left_out: the chance of the first k of them according to the other designs (k,).
 
     Returns:
-        Its index; None if no failure is that surprising, or enough have been repeated. Each
-        repeat that failed again asks for more surprise: the models promise too much.
+        Its index; None if no failure is that surprising. Each repeat that failed again asks for
+        more surprise: the models promise too much.
     """
     only_failed = runs.n_worked == 0
     n_refuted = int((only_failed & (runs.n_failed > 1)).sum())
-    if is_proven(runs) or (runs.n_failed[only_failed] - 1).sum() >= MAX_TESTS:
-        return None
-    chances = np.where(only_failed & (runs.n_failed == 1), left_out, 0.0)
+    failed_once = only_failed & (runs.n_failed == 1)
+    chances = np.where(failed_once[: len(left_out)], left_out, 0.0)
     index = int(np.argmax(chances))
-    return index if chances[index] >= 1 - (1 - _SURE) / 2**n_refuted else None
+    return index if chances[index] >= 1 - (1 - _SURE) * _SURER**n_refuted else None
 
 
 def learned_rate(runs: Tally, left_out: Array) -> float:
@@ -52,14 +69,15 @@ def learned_rate(runs: Tally, left_out: Array) -> float:
 
     Args:
         runs: of m designs.
-        left_out: the chance C of each according to the other designs (m,).
+        left_out: the chance C of the first k of them according to the other designs (k,).
 
     Returns:
         The rate.
     """
-    C = _TRUST * left_out[:, None]
-    worked, failed = runs.n_worked[:, None], runs.n_failed[:, None]
-    log_luck = failed * np.log(_RATES)  # (m, rates)
+    k = len(left_out)
+    C = left_out[:, None]
+    worked, failed = runs.n_worked[:k, None], runs.n_failed[:k, None]
+    log_luck = failed * np.log(_RATES)  # (k, rates)
     spared = np.log1p(-_RATES) * worked + log_luck
     log_p = np.where(worked > 0, spared, np.log1p(-C * -np.expm1(log_luck))).sum(axis=0)
     weights = np.exp(log_p - log_p.max())

@@ -51,8 +51,7 @@ def attribute_failures(settings: GPClassifier, X: Array, feasible: Mask) -> list
     thetas = np.tile(typical_theta(ranges), (kinds.shape[1], 1))
     nothing = np.zeros((len(thetas), len(X), 2))
     K = _covariances(settings, thetas, X)
-    # A failure is blamed on a limit until the other experiments contradict it.
-    blamed = joint_ep(K, feasible, nothing, kinds.T)
+    blamed = joint_ep(K, feasible, nothing, kinds.T, lapse)
     sites = joint_ep(K, feasible, blamed, lapse=lapse)
     losses = [partial(_loss_of_limit, settings, X, limit) for limit in sites]
     limits = zip(losses, thetas, strict=True)

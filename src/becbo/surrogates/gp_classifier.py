@@ -81,7 +81,7 @@ class GPClassifier:
             evidence = Evidence(X[subset], labels[subset], self, sites[subset], lapses[subset])
             theta = map_estimate(evidence, self.ranges(X.shape[1]), theta, n_iterations)
         K = prior_covariance(theta, X, self.kernel, self.bias)[0]
-        _, sites = fixed_points(K, labels, sites, lapses)
+        sites = expectation_propagation(K, labels, sites, lapses)
         return condition(theta, X, sites, K, self)
 
     def _start(
@@ -277,7 +277,11 @@ def expectation_propagation(
 
     Parallel updates at full step; the step shrinks whenever log Z turns around, because
     neighbouring sites that react to each other at once can otherwise swing for ever.
+    With lapses, failures that lie together can all be laws or all be luck, and EP stays with what
+    it begins with. So it begins without an opinion, not from `sites`.
     """
+    if np.any(lapse):
+        sites = np.zeros_like(sites)
     damping, last, last_change = 1.0, -np.inf, 0.0
     for _ in range(_MAX_SWEEPS):
         mean, variance, L = site_posterior(K, sites)
@@ -290,20 +294,6 @@ def expectation_propagation(
         last, last_change = log_z, change
         sites = sites + damping * (new - sites)
     return sites
-
-
-def fixed_points(
-    K: Array, labels: Array, sites: Array, lapses: Array | float
-) -> tuple[Array, Array]:  # (n, n), (n,), (n, 2), (n,) -> (n, 2), (n, 2)
-    """Converged sites if every failure was the design's, and, from there, with lapses.
-
-    Failures that lie together can all be laws or all be luck, and EP stays with what it begins
-    with. So every failure is a law until the other experiments contradict it.
-    """
-    certain = expectation_propagation(K, labels, sites)
-    if not np.any(lapses):
-        return certain, certain
-    return certain, expectation_propagation(K, labels, certain, lapses)
 
 
 def site_posterior(K: Array, sites: Array) -> tuple[Array, Array, Array]:
@@ -376,10 +366,10 @@ class Evidence:
     def __call__(self, theta: Array) -> tuple[float, Array]:
         """R&W eq. 5.27: at EP's fixed point only the explicit dependence on theta counts."""
         K, dk = prior_covariance(theta, self.X, self.settings.kernel, self.settings.bias)
-        self.sites, sites = fixed_points(K, self.labels, self.sites, self.lapses)
-        mean, variance, L = site_posterior(K, sites)
-        log_z = tilted_sites(self.labels, mean, variance, sites, L, self.lapses)[1]
-        return -log_z, evidence_gradient(theta, self.X, sites, K, dk, L, self.settings)
+        self.sites = expectation_propagation(K, self.labels, self.sites, self.lapses)
+        mean, variance, L = site_posterior(K, self.sites)
+        log_z = tilted_sites(self.labels, mean, variance, self.sites, L, self.lapses)[1]
+        return -log_z, evidence_gradient(theta, self.X, self.sites, K, dk, L, self.settings)
 
 
 def evidence_gradient(
