@@ -10,7 +10,7 @@ import numpy as np
 
 from becbo.arrays import Array, Mask
 from becbo.data import Dataset
-from becbo.models.luck import ASSUMED, is_open, is_proven, learned_rate, look, suspect
+from becbo.models.luck import ASSUMED, LIKELY, is_open, is_proven, learned_rate, look, suspect
 from becbo.models.warm import checkpoint, fit_classifier
 from becbo.surrogates.balls import BallsModel
 from becbo.surrogates.base import FeasibilityModel
@@ -179,15 +179,15 @@ class PerConstraint:
     def _rate(self, X: Array, worked: Mask) -> float:
         """How often a feasible design fails by chance, as told or as the experiments tell.
 
-        First what an assumed rate makes likely, then what that one does. It is rounded, so that
-        fits can be remembered.
+        First what a likely rate makes of the failures, then what that one does. It is rounded, so
+        that fits can be remembered.
         """
         if self.chance is not None:
             return self.chance
         runs = tally(X, worked)
         if not is_proven(runs):
             return 0.0
-        rate, n = ASSUMED, checkpoint(len(X))
+        rate, n = LIKELY, checkpoint(len(X))
         for _ in range(_ROUNDS):
             chances = _left_out(self, X[:n].tobytes(), worked[:n].tobytes(), rate)
             rate = round(learned_rate(runs, chances), 2)

@@ -13,6 +13,7 @@ from becbo.arrays import Array
 from becbo.surrogates.gp_classifier import Tally
 
 ASSUMED = 0.1  # the rate under which failures are looked through for bad luck
+LIKELY = 0.2  # where learning begins once it is proven
 MAX_TESTS = 5  # repeats of failed designs to find out
 _FIRST_LOOK = 10  # experiments
 _SURE = 0.6  # a failed design is repeated if the others say so much for it, or more
