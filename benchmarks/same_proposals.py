@@ -35,7 +35,8 @@ def rerun(method: str, problem: str, seed: int, n: int) -> list[list]:
     from becbo.bench.plan import Run
     from becbo.bench.run import execute
 
-    record = execute(Run(problem, method, method, {}, seed, n, "authors"))
+    certain = {"failures": {"chance": 0.0}} if method == "edge" else {}  # as when it was recorded
+    record = execute(Run(problem, method, method, certain, seed, n, "authors"))
     return json.loads(json.dumps([record.x, record.y]))
 
 

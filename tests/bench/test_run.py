@@ -193,3 +193,14 @@ def test_a_run_with_bad_luck_notes_where_it_struck_and_what_was_stated():
     assert record.unlucky and all(record.y[i] is None for i in record.unlucky)
     assert len(record.stated) == len(record.bad_luck) == 4
     assert set(record.bad_luck) == {0.4} and max(record.stated) <= 0.6
+
+
+def test_bad_luck_leaves_the_authors_start_a_design_that_works():
+    run = replace(make_run(problem="lsq", label="edge", budget=10), bad_luck=0.999)
+    record = execute(run)
+    feasible = [i for i, y in enumerate(execute(replace(run, bad_luck=0.0)).y) if y is not None]
+    assert len(feasible) > 1  # the first of them is spared
+    assert [i for i, y in enumerate(record.y) if y is not None] == feasible[:1]
+    assert list(record.unlucky) == feasible[1:]
+    honest = execute(replace(run, protocol="honest"))
+    assert not any(y is not None for y in honest.y)

@@ -104,8 +104,7 @@ def execute(
     else:
         start = initial_design(problem, run.seed, run.protocol)
         redraws, journal, before = start.redraws, _Journal(), None
-        designs = enumerate(start.params[: run.budget])
-        tried = [(params, _luckily(run, i, perform(problem, params))) for i, params in designs]
+        tried = _begin(problem, run, start.params[: run.budget])
     spent = 0.0 if before is None else before.seconds_total
     for params, experiment in tried:
         answer(experiment, run.measured, told).add_to(optimizer, params)
@@ -134,6 +133,22 @@ def execute(
         continued_at=(*before.continued_at, len(before.y)) if before else (),
         accuracy=tuple(journal.accuracy),
     )
+
+
+def _begin(
+    problem: ConstrainedProblem, run: Run, design: Iterable[Mapping[str, Any]]
+) -> list[tuple[Mapping[str, Any], Experiment]]:
+    """The experiments of the initial design.
+
+    The authors' protocol promises one that works. Where bad luck would strike all of them, it
+    spares the first.
+    """
+    truths = [(params, perform(problem, params)) for params in design]
+    tried = [(params, _luckily(run, i, truth)) for i, (params, truth) in enumerate(truths)]
+    feasible = [i for i, (_, truth) in enumerate(truths) if truth.values]
+    if run.protocol == "authors" and feasible and not any(found.values for _, found in tried):
+        tried[feasible[0]] = truths[feasible[0]]
+    return tried
 
 
 def _luckily(run: Run, number: int, experiment: Experiment) -> Experiment:

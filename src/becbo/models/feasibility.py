@@ -160,10 +160,11 @@ class PerConstraint:
         """A failed design that the other experiments say works."""
         rows = data.worked | data.unexplained
         X, worked = data.X[rows], data.worked[rows]
-        runs = tally(X, worked)
+        runs, n = tally(X, worked), look(len(X))
         if self.chance is not None or not is_open(runs):
             return None
-        n = look(len(X))
+        if worked[:n].all() or not worked[:n].any():
+            return None
         index = suspect(runs, _left_out(self, X[:n].tobytes(), worked[:n].tobytes(), ASSUMED))
         return None if index is None else X[runs.first[index]]
 
