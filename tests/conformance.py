@@ -451,8 +451,8 @@ class Conformance:
         assert EXHAUSTED not in [t.note for t in asked]
         for trial in asked:
             optimizer.fail(trial)
-        repeats = optimizer.ask(2)
-        assert [t.note for t in repeats] == [EXHAUSTED] * 2
+        repeats = [t for t in optimizer.ask(3) if t.origin != AGAIN]  # it may look for bad luck
+        assert len(repeats) >= 2 and {t.note for t in repeats} == {EXHAUSTED}
         assert all(space.validate(t.params) == t.params for t in repeats)
 
     def test_an_exhausted_space_without_answers_says_so_too(self, quick: Proposer) -> None:

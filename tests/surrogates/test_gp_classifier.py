@@ -563,3 +563,15 @@ def test_a_success_proves_and_failures_suggest() -> None:
     feasible = np.array([False, False, True, False] + [False] * 4)
     proven, refuted = probability(replace(SHARP, lapse=0.2).fit(X, feasible), X[[0, 4]])
     assert proven > 0.85 and refuted < 0.15
+
+
+@pytest.mark.parametrize("gap", [1e-1, 1e-2, 1e-3])
+def test_failures_among_successes_are_luck_and_those_that_lie_apart_a_law(gap) -> None:
+    """Twelve unlucky failures between twelve successes, however close, and three beyond an edge."""
+    worked = np.arange(24) % 2 == 0
+    x = np.concatenate([0.5 + gap * np.arange(24) / 24, [0.1, 0.2, 0.3, 0.9, 0.95, 0.99]])
+    labels = np.concatenate([worked, [True] * 3, [False] * 3])
+    model = GPClassifier(lapse=0.25).fit(np.column_stack([x, np.full(30, 0.5)]), labels)
+    chances = model.left_out()
+    assert chances[:24][~worked].min() > 0.85
+    assert chances[-3:].max() < 0.2
