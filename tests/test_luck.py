@@ -10,8 +10,9 @@ from scipy.special import ndtr
 from becbo import LinearConstraint, Optimizer, Real, Space
 from becbo.models import luck
 from becbo.models.feasibility import PerConstraint
+from becbo.proposers.base import region_of
 from becbo.search.choice import AGAIN
-from becbo.search.repeats import SUSPECT
+from becbo.search.repeats import SUSPECT, with_luck
 from becbo.surrogates.gp_classifier import (
     GPClassifier,
     Tally,
@@ -206,6 +207,29 @@ def test_failed_designs_may_be_proposed_again_once_there_is_bad_luck():
     assert trial.params["x"] in (0.0, 0.75)
     certain = Optimizer(space, seed=0, failures={"chance": 0}, trials=optimizer.trials[:-1])
     assert certain.ask().origin == "repeat"  # the space is exhausted
+
+
+def test_where_failures_may_be_luck_they_are_free_again_and_successes_keep_a_gap():
+    worked, failed, out = np.array([[0.5, 0.5]]), np.array([[0.2, 0.2]]), np.array([[0.7, 0.7]])
+    region = region_of(PLANE, np.vstack([worked, failed, out]))
+    lucky = with_luck(region, np.vstack([failed, out]), out)
+    near, apart = worked + [5e-5, 0.0], worked + [2e-4, 0.0]
+    asked = np.vstack([worked, failed, out, near, apart])
+    assert region.is_new(asked).tolist() == [False, False, False, True, True]
+    assert lucky.is_new(asked).tolist() == [False, True, False, False, True]
+
+
+def test_an_edge_is_not_narrowed_down_for_ever():
+    """At a bound of b beside an unlucky edge in a, all that is left to gain is next to nothing."""
+    optimizer = Optimizer(PLANE, seed=0, failures={"chance": 0.25})
+    for a in (0.1, 0.3, 0.5 - 1e-5, 0.5 - 2e-5):
+        optimizer.add({"a": a, "b": 0.0}, 1 - a)
+    for a in (0.5, 0.5 - 1.5e-5, 0.9):
+        optimizer.add({"a": a, "b": 0.0}, failed=True)
+    proven = np.array([t.params["a"] for t in optimizer.trials if t.is_feasible])
+    for trial in optimizer.ask(4):
+        gaps = np.abs(proven - trial.params["a"])
+        assert max(gaps.min(), trial.params["b"]) > 1e-4 or trial.origin == AGAIN
 
 
 def test_the_rate_is_learned_from_many_designs():

@@ -19,7 +19,7 @@ from becbo.models.values import doubted, fit_limit, fit_value, thresholds
 from becbo.outputs import Outputs
 from becbo.search.goal import Found
 from becbo.search.region import Region
-from becbo.search.repeats import marked, with_failures_free
+from becbo.search.repeats import marked, with_luck
 from becbo.space import Space
 from becbo.surrogates.base import FeasibilityModel
 from becbo.surrogates.gp import GaussianProcess
@@ -222,8 +222,10 @@ class Proposer(ABC):
         models = method._fit(history, rng, seconds)
         with _clock(seconds, "search"):
             search = method.searcher(models, history, rng)
-            failed = history.X[~history.worked] if models.feasibility.lapse else history.X[:0]
-            region = with_failures_free(region, failed, pending)
+            failed = history.X[:0]
+            if models.feasibility.lapse:
+                failed = history.X[~history.worked]
+                region = with_luck(region, failed, pending)
             found: list[Found] = []
             for _ in range(q):  # a point that was found is taken, and pending, for the next
                 found.append(method.repeat(data, region, pending) or search(region, pending))

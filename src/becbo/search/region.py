@@ -48,6 +48,7 @@ class Region:
     polytope: tuple[Array, Array]  # A u <= b, the linear ones among the known constraints
     taken: Array  # (k, dim) evaluated or pending
     mixtures: Mixtures | None = None
+    gap: float = SAME  # points closer to a taken one are not new
 
     def with_taken(self, X: Array) -> Region:
         """The region with more points taken."""
@@ -90,7 +91,7 @@ class Region:
 
         if not len(self.taken):
             return np.ones(len(X), dtype=bool)
-        return np.asarray(cdist(X, self.taken, "chebyshev").min(axis=1) > SAME)
+        return np.asarray(cdist(X, self.taken, "chebyshev").min(axis=1) > self.gap)
 
     def enumerate(self, limit: int) -> Array | None:  # (size, dim)
         """Every design, if all columns are grids and there are at most `limit` of them."""

@@ -11,6 +11,8 @@ from becbo.search.choice import AGAIN, REPEAT
 from becbo.search.goal import Found
 from becbo.search.region import SAME, Region
 
+_GAP = 1e-4  # of the range of a parameter
+
 SUSPECT = (
     "the other experiments say that this design works, and it failed: the repeat tells bad luck "
     "from a law"
@@ -25,10 +27,14 @@ def repeat_to_tell(x: Array, region: Region, pending: Array) -> Found | None:  #
     return Found(x, 0.0, 0.0, True, AGAIN, SUSPECT)
 
 
-def with_failures_free(region: Region, failed: Array, pending: Array) -> Region:
-    """The region in which designs that failed (k, d) may be proposed again; pending may not."""
+def with_luck(region: Region, failed: Array, pending: Array) -> Region:
+    """The region where failures may be bad luck.
+
+    Designs that failed (k, d) may be proposed again, unless they are pending. Others keep a gap:
+    where answers are uncertain, an edge can be narrowed down for ever.
+    """
     is_free = _is_among(region.taken, failed) & ~_is_among(region.taken, pending)
-    return replace(region, taken=region.taken[~is_free])
+    return replace(region, taken=region.taken[~is_free], gap=_GAP)
 
 
 def marked(found: Found, failed: Array, chance: float) -> Found:
