@@ -219,19 +219,6 @@ def test_where_failures_may_be_luck_they_are_free_again_and_successes_keep_a_gap
     assert lucky.is_new(asked).tolist() == [False, True, False, False, True]
 
 
-def test_an_edge_is_not_narrowed_down_for_ever():
-    """At a bound of b beside an unlucky edge in a, all that is left to gain is next to nothing."""
-    optimizer = Optimizer(PLANE, seed=0, failures={"chance": 0.25})
-    for a in (0.1, 0.3, 0.5 - 1e-5, 0.5 - 2e-5):
-        optimizer.add({"a": a, "b": 0.0}, 1 - a)
-    for a in (0.5, 0.5 - 1.5e-5, 0.9):
-        optimizer.add({"a": a, "b": 0.0}, failed=True)
-    proven = np.array([t.params["a"] for t in optimizer.trials if t.is_feasible])
-    for trial in optimizer.ask(4):
-        gaps = np.abs(proven - trial.params["a"])
-        assert max(gaps.min(), trial.params["b"]) > 1e-4 or trial.origin == AGAIN
-
-
 def test_the_rate_is_learned_from_many_designs():
     rng = np.random.default_rng(1)
     X = rng.random((80, 2))
