@@ -198,6 +198,35 @@ def test_a_server_that_restarts(workers: Workers, postgres_server: Any) -> None:
 
 
 @on("postgresql")
+def test_a_worker_starts_before_its_server(workers: Workers, postgres_server: Any) -> None:
+    """A scheduler may start a worker while the server restarts."""
+    postgres_server.stop()
+    process = workers.start("--trials", "2")
+    assert process.stdout is not None
+    assert "the storage does not answer: cannot open" in process.stdout.readline()
+    postgres_server.start()
+    done = workers.end(process)
+    assert (done.code, len(counted(workers))) == (0, 2), done.err
+
+
+def test_a_server_that_is_never_there(tmp_path: Path) -> None:
+    where = "postgresql://me:secret@/x?host=/nowhere"
+    workers = Workers(tmp_path, where)
+    done = workers.run("--trials", "2", "--patience", "0")
+    assert done.code == 1
+    assert "the storage did not answer for 0 seconds: cannot open postgresql" in done.err
+    assert "secret" not in done.out + done.err
+
+
+@on("postgresql")
+def test_a_database_that_does_not_exist(workers: Workers) -> None:
+    """The server tells: waiting would not help."""
+    elsewhere = Workers(workers.folder, workers.where.replace("/test_", "/no_such_"))
+    done = elsewhere.run("--trials", "2")
+    assert done.code == 2 and "does not exist" in done.err
+
+
+@on("postgresql")
 def test_a_storage_that_goes_away_for_good(workers: Workers) -> None:
     import psycopg
     from sqlalchemy.engine import make_url

@@ -293,7 +293,6 @@ GOOD = {"--storage": "study.db", "--study": "s", "--objective": "simulation:run"
     [
         ({"--storage": "study.csv"}, "study.csv"),
         ({"--storage": "no/folder/study.db"}, "no/folder"),
-        ({"--storage": "postgresql://me:secret@/x?host=/nowhere"}, "cannot open postgresql"),
         ({"--objective": "simulation"}, "module:name"),
         ({"--objective": "simulation.py:run"}, "no module simulation.py"),
         ({"--objective": "./simulation.py:run"}, "module:name"),

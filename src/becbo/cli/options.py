@@ -90,7 +90,7 @@ def _user_name() -> str:
 @contextmanager
 def storage_errors(file: str | Path) -> Iterator[None]:
     """Turns storage failures into error messages, and hides the logs of Optuna and the models."""
-    from becbo.optuna.breakage import BREAKAGE, last_words
+    from becbo.optuna.breakage import BREAKAGE, StorageUnavailable, last_words
     from becbo.optuna.storage import without_password
 
     loggers = [logging.getLogger(name) for name in ("optuna", "becbo")]
@@ -99,6 +99,8 @@ def storage_errors(file: str | Path) -> Iterator[None]:
         logger.setLevel(logging.ERROR)
     try:
         yield
+    except StorageUnavailable:  # which says what cannot be opened
+        raise
     except BREAKAGE as error:
         shown = without_password(file)
         raise InvalidInput(f"cannot use {shown}: {last_words(error)}") from error

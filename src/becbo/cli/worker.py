@@ -160,7 +160,8 @@ def worker(
         if stop_when is not None:
             ending = {"ending": StopCallback(stop_when, measured, **settings).reason}
         waiting = Patience(patience, lambda text: _note(text, console))
-        opened = PatientStorage(open_storage(storage, heartbeat=heartbeat), waiting)
+        found = waiting.repeat(lambda: open_storage(storage, heartbeat=heartbeat))
+        opened = PatientStorage(found, waiting)
         wanted = _directions(direction) if measured is None else study_directions(measured)
         shared = _study(opened, study, wanted, sampler)
         lock = study_lock(storage, heartbeat)

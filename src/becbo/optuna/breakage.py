@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import time
 from collections.abc import Callable
 from functools import partial
@@ -18,10 +19,26 @@ from sqlalchemy.exc import (
     SQLAlchemyError,
 )
 
+from becbo.errors import InvalidInput
 from becbo.optuna.internals import Heartbeat
 
-# What a storage raises when its file or server does not answer any more.
-BREAKAGE = (StorageInternalError, SQLAlchemyError)
+
+class StorageUnavailable(InvalidInput):
+    """The file or server that keeps a study does not answer, now or at all."""
+
+
+class StorageAway(StorageUnavailable):
+    """The server that keeps a study cannot be reached: it may be restarting."""
+
+
+# What a storage raises when its file or server does not answer any more, or not yet.
+BREAKAGE = (StorageInternalError, SQLAlchemyError, StorageAway)
+
+# What drivers say of a server that is not there. Of a wrong password the server itself tells.
+_AWAY = re.compile(
+    "refused|No such file|starting up|shutting down|administrator command|closed the connection"
+    "|timed? ?out|unreachable|Can't connect|Lost connection"
+)
 
 # What waiting does not mend.
 _HOPELESS = (DataError, IntegrityError, NotSupportedError, ProgrammingError)
@@ -38,6 +55,18 @@ def last_words(error: BaseException) -> str:
     if isinstance(cause, OSError) and cause.strerror:
         return f"{cause.strerror}: {cause.filename}" if cause.filename else cause.strerror
     return " ".join(str(getattr(cause, "orig", None) or cause).split())
+
+
+def unavailable(words: str, error: BaseException) -> StorageUnavailable:
+    """The error to raise if a storage cannot be opened.
+
+    Args:
+        words: which storage that is.
+        error: what the database raised.
+    """
+    said = last_words(error)
+    kind = StorageAway if _AWAY.search(said) else StorageUnavailable
+    return kind(f"{words}: {said}")
 
 
 def _cause(error: BaseException) -> BaseException:

@@ -20,7 +20,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, IntegrityError
 
 from becbo.errors import InvalidInput
-from becbo.optuna.breakage import BREAKAGE, last_words
+from becbo.optuna.breakage import BREAKAGE, last_words, unavailable
 from becbo.optuna.databases import SharedDatabase, SharedServer, SharedSQLite
 from becbo.optuna.journal import JournalFile, SharedJournal
 from becbo.optuna.locks import IsHeld, bound_waits, file_lock, row_lock
@@ -58,10 +58,6 @@ _POSTGRES = {
 }
 # How often to try when other processes create the tables of a new database at the same moment.
 _ATTEMPTS = 10
-
-
-class StorageUnavailable(InvalidInput):
-    """The file or server that keeps a study does not answer, now or at all."""
 
 
 def open_storage(where: str | Path, *, heartbeat: int | None = HEARTBEAT) -> BaseStorage:
@@ -228,8 +224,7 @@ def _open_database(
             is_new = attempt < _ATTEMPTS and _is_made_by_others(error)
             is_busy = time.monotonic() < deadline and "database is locked" in last_words(error)
             if not (is_new or is_busy):
-                words = f"cannot open {_shown(url)}: {last_words(error)}"
-                raise StorageUnavailable(words) from error
+                raise unavailable(f"cannot open {_shown(url)}", error) from error
             time.sleep(random.uniform(0.05, 0.2))
     raise AssertionError("an attempt returns or raises")
 

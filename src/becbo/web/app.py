@@ -19,8 +19,7 @@ from starlette.types import ASGIApp
 
 from becbo.campaign.errors import Conflict, NotFound
 from becbo.errors import BecboError
-from becbo.optuna.breakage import BREAKAGE, last_words
-from becbo.optuna.storage import StorageUnavailable
+from becbo.optuna.breakage import BREAKAGE, StorageUnavailable, last_words
 from becbo.tables.reading import BadTable
 from becbo.web.context import ServerContext
 from becbo.web.jobs import Busy, Jobs, WorkFailed

@@ -15,7 +15,8 @@ from becbo.campaign.bounds import MAX_NAME
 from becbo.campaign.describing import describe
 from becbo.campaign.runs import clean_text
 from becbo.errors import BecboError
-from becbo.optuna.storage import StorageUnavailable, without_password
+from becbo.optuna.breakage import StorageUnavailable
+from becbo.optuna.storage import without_password
 from becbo.web import forms
 from becbo.web.context import NAME_COOKIE, ContextDep
 from becbo.web.description_form import description_of, row_numbers
