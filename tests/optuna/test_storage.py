@@ -14,6 +14,7 @@ from typing import Any
 import optuna
 import pytest
 from optuna.storages import BaseStorage, JournalStorage
+from optuna.storages._rdb import storage as rdb
 from optuna.trial import TrialState
 
 from becbo import InvalidInput
@@ -228,3 +229,41 @@ def test_what_cannot_be_opened(
 def test_heartbeats_that_are_none(heartbeat: object, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=f"heartbeat {heartbeat!r} must be whole seconds"):
         open_storage(tmp_path / "study.db", heartbeat=heartbeat)  # type: ignore[arg-type]
+
+
+def test_a_database_of_this_version_is_opened_without_migrations(tmp_path: Path) -> None:
+    path = tmp_path / "study.db"
+    open_storage(path)
+    code = f"""
+import sys
+from becbo.optuna import open_storage
+open_storage({str(path)!r})
+assert "alembic" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert rdb._VersionManager.__module__ == rdb.__name__  # Optuna's own is in its place
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE version_info SET library_version = '4.0.0'",  # made by another version
+        "DELETE FROM alembic_version",  # died while it made the tables
+        "DROP TABLE alembic_version",
+    ],
+)
+def test_a_database_of_another_version_is_checked(change: str, tmp_path: Path) -> None:
+    path = tmp_path / "study.db"
+    open_storage(path)
+    with closing(sqlite3.connect(path)) as database:
+        (before,) = database.execute("SELECT version_num FROM alembic_version").fetchone()
+        database.execute(change)
+        database.commit()
+    open_storage(path)
+    with closing(sqlite3.connect(path)) as database:
+        assert database.execute("SELECT version_num FROM alembic_version").fetchone() == (before,)
+        database.execute("UPDATE version_info SET library_version = '99.0.0'")
+        database.execute("UPDATE alembic_version SET version_num = 'v99.0.0.a'")
+        database.commit()
+    with pytest.raises(InvalidInput, match="is no longer compatible with the table schema"):
+        open_storage(path)

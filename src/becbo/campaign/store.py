@@ -72,9 +72,9 @@ def _is_missing(where: str | Path) -> bool:
 def names_in(storage: BaseStorage, *, deleted: bool = False) -> list[str]:
     """The names of the campaigns in an open storage, or of deleted ones, in alphabetical order."""
     return sorted(
-        summary.study_name
-        for summary in optuna.get_all_study_summaries(storage)
-        if DESCRIPTION in summary.user_attrs and bool(summary.user_attrs.get(DELETED)) is deleted
+        study.study_name
+        for study in storage.get_all_studies()
+        if DESCRIPTION in study.user_attrs and bool(study.user_attrs.get(DELETED)) is deleted
     )
 
 
@@ -133,7 +133,7 @@ def open_study(where: str | Path, name: str | None, *, deleted: bool = False) ->
     storage = open_storage(where, heartbeat=None)
     names, shown = names_in(storage, deleted=deleted), without_password(where)
     campaign = "deleted campaign" if deleted else "campaign"
-    if not deleted and name in names_in(storage, deleted=True):
+    if not deleted and name is not None and name in names_in(storage, deleted=True):
         raise NotFound(f"{name!r} is among the deleted campaigns of {shown}; restore it first")
     if not names:
         remedy = "" if deleted else "; create one first"

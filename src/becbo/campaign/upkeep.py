@@ -52,8 +52,7 @@ def study_states(where: str | Path) -> list[StudyState]:
     """
     storage = open_storage(where, heartbeat=None)
     try:
-        summaries = optuna.get_all_study_summaries(storage)
-        names = sorted(summary.study_name for summary in summaries)
+        names = sorted(study.study_name for study in storage.get_all_studies())
         campaigns = {*names_in(storage), *names_in(storage, deleted=True)}
         studies = [load_study(storage, name) for name in names]
         return [

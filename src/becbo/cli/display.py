@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -26,7 +26,9 @@ from becbo.failures import DEFAULT
 from becbo.insight.suggestions import Suggestion
 from becbo.insight.whatif import Answer
 from becbo.outputs import Outputs
-from becbo.tables.importing import ImportSummary, import_messages
+
+if TYPE_CHECKING:
+    from becbo.tables.importing import ImportSummary
 
 
 def overview(description: Description) -> Table:
@@ -116,6 +118,8 @@ def print_undone(console: Console, campaign: Campaign, runs: Sequence[Run], opti
 
 def print_imported(console: Console, done: ImportSummary, options: str) -> None:
     """Prints what an import did, and the commands for what it did not change."""
+    from becbo.tables.importing import import_messages
+
     _say(console, f"added {_named(done.added)}")
     _say(console, f"recorded {_named(done.recorded)}")
     if done.counts:

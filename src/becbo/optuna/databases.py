@@ -10,6 +10,7 @@ from typing import Any
 import sqlalchemy
 from optuna.storages import RDBStorage
 
+from becbo.optuna.internals import quick_version_check
 from becbo.optuna.liveness import Watches
 from becbo.optuna.locks import bound_waits
 
@@ -32,11 +33,13 @@ class SharedDatabase(RDBStorage):
     """
 
     def __init__(self, url: str, engine_kwargs: dict[str, Any], **heartbeat: Any) -> None:
-        super().__init__(url, engine_kwargs, **heartbeat)
+        with quick_version_check():
+            super().__init__(url, engine_kwargs, **heartbeat)
         self._share()
 
     def __setstate__(self, state: dict[Any, Any]) -> None:
-        super().__setstate__(state)
+        with quick_version_check():
+            super().__setstate__(state)
         self._share()
 
     def _share(self) -> None:

@@ -299,10 +299,11 @@ def expectation_propagation(
 def site_posterior(K: Array, sites: Array) -> tuple[Array, Array, Array]:
     """Marginal posterior mean (n,), variance (n,) and factor L of B (R&W eq. 3.67, 3.68)."""
     root = np.sqrt(sites[:, 0])
-    B = root[:, None] * K * root
+    scaled = root[:, None] * K
+    B = scaled * root
     B.flat[:: len(K) + 1] += 1.0
     L = cholesky(B)
-    V = forward(L, root[:, None] * K)
+    V = forward(L, scaled)
     nu = sites[:, 1]
     return K @ nu - V.T @ (V @ nu), np.diagonal(K) - np.einsum("ij,ij->j", V, V), L
 

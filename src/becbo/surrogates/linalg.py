@@ -15,9 +15,9 @@ _FIRST_JITTER, _JITTER_FACTOR, _N_JITTERS = 1e-10, 100.0, 6
 def cholesky(K: Array) -> Array:  # (n, n) -> (n, n) lower
     """Lower factor of K, with as little jitter on the diagonal as it takes."""
     jitter = 0.0
-    scale = float(np.mean(np.diagonal(K)))
     for _ in range(_N_JITTERS + 1):
-        L, info = dpotrf(K + jitter * scale * np.eye(len(K)) if jitter else K, lower=1, clean=1)
+        noisy = K + jitter * np.mean(np.diagonal(K)) * np.eye(len(K)) if jitter else K
+        L, info = dpotrf(noisy, lower=1, clean=1)
         if info == 0:
             return np.asarray(L)
         jitter = jitter * _JITTER_FACTOR or _FIRST_JITTER
