@@ -79,6 +79,52 @@ def test_a_killed_import_leaves_nothing(where: str) -> None:
     close_connections(storage_of(campaign._study))
 
 
+# Stops where the argument says: before the table is read, or while its rows are compared with runs,
+# when nobody else can write.
+SLOW_IMPORT = """
+    import sys
+    from becbo.campaign.campaign import Campaign
+    from becbo.tables import importing
+
+    where, table, stop = sys.argv[1:]
+    usual = getattr(importing, stop)
+
+    def waiting(*arguments):
+        print("waits", flush=True)
+        sys.stdin.readline()
+        return usual(*arguments)
+
+    setattr(importing, stop, waiting)
+    importing.import_table(Campaign.open(where), table)
+"""
+
+
+@pytest.mark.parametrize("stop", ["read_table", "match_rows"])
+def test_nobody_waits_for_an_import_to_get_a_suggestion(
+    where: str, stop: str, tmp_path: Path
+) -> None:
+    (tmp_path / "old.csv").write_text("\n".join(f"{x},{y}" for x, y in TABLE))
+    close_connections(storage_of(Campaign.create(PLAN, where)._study))
+    code = textwrap.dedent(SLOW_IMPORT)
+    command = [sys.executable, "-c", code, where, str(tmp_path / "old.csv"), stop]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as importing:
+        assert importing.stdin and importing.stdout
+        assert importing.stdout.readline() == "waits\n"
+        locks = [(path, path.stat().st_ino) for path in tmp_path.glob(".*.lock")]
+        campaign = Campaign.open(where)
+        (suggested,) = campaign.suggest()
+        assert [run.number for run in campaign.runs] == [suggested.number]
+        assert importing.poll() is None  # it is still in the midst of it
+        # Nobody took its lock away, as those do who have waited for too long.
+        assert [(path, path.stat().st_ino) for path, _ in locks] == locks
+        importing.communicate("go on\n")
+    assert importing.returncode == 0
+    assert len(campaign.runs) == 1 + N_ROWS
+    close_connections(storage_of(campaign._study))
+
+
 PLACES = ("lab.db", "lab.journal")
 
 

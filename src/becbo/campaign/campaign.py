@@ -486,6 +486,8 @@ class Campaign:
     def _retry_lost(self, at_most: int) -> list[int]:
         """Adds runs with the designs of lost ones; returns the numbers of their trials."""
         description = self.description
+        if not runs_to_repeat(self.runs, description.space):
+            return []  # so that nobody waits here for a long import, which has the lock
         with self._lock():
             due = runs_to_repeat(self.runs, description.space)[:at_most]
             new = [store.retried_run(self._study, description, run) for run in due]
