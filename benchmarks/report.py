@@ -15,9 +15,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import ablation
+import care
 import chance
 import explain
 import faults
+import first_success
 import gaps
 import goals
 import load
@@ -101,10 +103,17 @@ A run in which nothing has worked yet counts as 2. Evaluations until the first d
 problems where that is rare (the batch plant is not among the twelve), medians over {n_honest} runs
 (one of `be-cbo`); "inf" means that half of the runs of 200 evaluations, or more, found none.
 "Random" is the median for uniform random designs, computed from the share of the box that works.
-The goal for `edge` was half of what Sobol points take. A quarter of its proposals are random then,
-so about four times as long as random designs take is the worst to expect.
+The goal for `edge` was half of what Sobol points take. These runs of `edge` were made when four
+ways took turns with equal shares.
 
 {first}
+
+By now two thirds of the turns go to random designs and draws of a classifier, so that nothing takes
+much more than 1.5 times as long as random designs do. `python benchmarks/first_success.py`: runs
+that end with the first success, medians and, in brackets, how many had one within 200; "share" is
+what uniform random designs take, by the share that works.
+
+{first_ways}
 
 The goal, and all else here, is about failures without reasons. `edge` from the same starts, told
 the names of all limits that each failure broke (`benchmarks/ablation.py`, variant all-reasons) and
@@ -210,6 +219,16 @@ as edge-certain, takes failures for certain. Regret is capped at {cap:g}; differ
 same problems and seeds without bad luck, with 95 % intervals over runs.
 
 {chance}
+
+## Promises about failures
+
+`python benchmarks/care.py`: whether a risk of 20 % is the share of proposals that fail (the first
+50 after ten initial designs, with and without one good design in ten failing by bad luck); whether
+a budget of 10 failures in 100 experiments is kept, by all designs but repeats of proven ones, and
+how long it lasts; and regret when the proposals have cost as much as 90 that work, told the price
+of a failure or with a risk chosen in hindsight.
+
+{care}
 
 ## Other tools
 
@@ -344,6 +363,8 @@ def write_results() -> None:
         n_honest=len({record.run.seed for record in fair}),
         n_same=len({r.run.problem for r in fair if r.run.protocol == "authors"}),
         first=goals.first_success(honest),
+        first_ways=first_success.section(),
+        care=care.text(),
         told_failed=np.mean([failure_share(feasible(r), r.n_initial) for r in told]),
         told_seconds=np.mean([np.mean(r.seconds) for r in told]),
         told=tables["told"],

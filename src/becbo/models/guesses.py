@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from becbo.arrays import Array
+from becbo.arrays import Array, Indices
 from becbo.data import Dataset
 from becbo.models.feasibility import OneGP
 from becbo.surrogates.ensemble import DeepEnsemble
@@ -38,8 +38,26 @@ class Guess(Protocol):
 
 
 @dataclass(frozen=True)
+class Anywhere:
+    """Nothing is preferred: a random design."""
+
+    name: str = "random"
+    at_bounds: bool = False
+
+    def score(self, data: Dataset, rng: np.random.Generator) -> Score:
+        """Random numbers."""
+        del data
+        return lambda X: rng.random(len(X))
+
+
+@dataclass(frozen=True)
 class DrawnLatent:
-    """A function drawn from the posterior of a Gaussian process classifier, as SCBO does."""
+    """A function drawn from the posterior of a Gaussian process classifier, as SCBO does.
+
+    It learns from failures inside of the space only. Those at bounds come from other guesses; with
+    them draws would keep to the middle, and thin slices beside a bound, where they are good, would
+    be nobody's.
+    """
 
     classifier: OneGP
     name: str = "drawn latent"
@@ -47,7 +65,7 @@ class DrawnLatent:
 
     def score(self, data: Dataset, rng: np.random.Generator) -> Score:
         """A new draw."""
-        return self.classifier.fit(data, rng).path(rng)
+        return self.classifier.fit(data.take(_inside(data.X)), rng).path(rng)
 
 
 @dataclass(frozen=True)
@@ -75,3 +93,13 @@ class SmallNetwork:
         """A network of its own for every proposal."""
         network = self.settings.fit(data.X, data.worked, rng)
         return lambda X: network.score(X)[0]
+
+
+def _inside(X: Array) -> Indices:  # (n, d) -> (k,)
+    """The designs without a number at a bound; all if every design has one.
+
+    Columns of choices are 0 or 1 everywhere and do not count.
+    """
+    between = (X > 0) & (X < 1)
+    is_inside = (between | ~between.any(axis=0)).all(axis=1)
+    return np.flatnonzero(is_inside if is_inside.any() else np.ones(len(X), dtype=bool))
