@@ -15,13 +15,12 @@ import argparse
 import json
 import lzma
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from goals import yes
 
 from becbo.bench.plan import N_INITIAL, Run
 from becbo.bench.records import Record
@@ -171,7 +170,7 @@ def perform(runs: Iterable[Run], path: Path, minutes: float) -> None:
         print(f"{run}: {record.seconds_total:.0f} s", flush=True)
 
 
-def risk_table(lines: Iterable[Line]) -> Table:
+def risk_table(lines: Collection[Line]) -> Table:
     """The share of failures among the first 50 proposals.
 
     A risk has no effect while nothing has worked: runs that begin so are counted by themselves.
@@ -184,13 +183,13 @@ def risk_table(lines: Iterable[Line]) -> Table:
             shares = np.array([failed[N_INITIAL:].mean() for failed in told])
             cells = (label, str(len(told)), str(len(runs) - len(told)), f"{shares.mean():.1%}")
             most = f"{np.quantile(shares, 0.9):.0%}, {shares.max():.0%}"
-            rows.append((*cells, most, yes(shares.mean() <= RISK + SLACK)))
+            rows.append((*cells, most, _yes(shares.mean() <= RISK + SLACK)))
     head = ("label", "runs", "left out: no success", "proposals that failed")
     more = ("nine of ten runs, all runs at most", f"at most {RISK + SLACK:.0%}")
     return Table((*head, *more), tuple(rows), ())
 
 
-def budget_table(lines: Iterable[Line]) -> Table:
+def budget_table(lines: Collection[Line]) -> Table:
     """How many runs kept the budget, and how long it lasted."""
     rows = []
     for label in ("budget-10", "budget-10-luck"):
@@ -250,7 +249,7 @@ def price_table(lines: Mapping[tuple[str, str, int], Line], problems: Sequence[s
                 *(str(price), str(len(pairs))),
                 *(f"{means[label].mean():.2f}" for label in (priced, *labels)),
                 f"{more.mean():+.2f} +- {error:.2f}",
-                yes(float(more.mean()) <= MORE),
+                _yes(more.mean() <= MORE),
             )
         )
     head = ("price", "runs", "told the price", *(f"risk {risk:g}" for risk in RISKS))
@@ -261,6 +260,10 @@ def _at_equal_money(line: Line, price: float) -> float:
     """Regret when the proposals have cost as much as 90 that work."""
     cost = np.cumsum(1.0 + price * line.has_failed[N_INITIAL:])
     return line.regret(N_INITIAL + int((cost <= N_EVALUATIONS - N_INITIAL).sum()))
+
+
+def _yes(is_reached: bool | np.bool_) -> str:
+    return "yes" if is_reached else "**no**"
 
 
 def text(path: Path = OUT) -> str:
