@@ -27,6 +27,7 @@ from becbo.bench.records import Record
 from becbo.bench.run import execute
 from becbo.bench.summary import CAP, CEILING, feasible, regret_curve
 from becbo.bench.table import Table
+from becbo.errors import BecboError
 from becbo.files import write_file
 from becbo.problems import PAPER
 from becbo.search.choice import REPEAT
@@ -70,6 +71,10 @@ class Line:
     @property
     def has_failed(self) -> np.ndarray:  # (n,)
         return np.array([mark == "1" for mark in self.failed])
+
+    def is_whole(self, run: Run) -> bool:
+        """Whether nothing is missing of a run: it went on to its end, or could not go on."""
+        return len(self.failed) >= run.budget or "0" not in self.failed
 
     def regret(self, n: int) -> float:
         """log10 regret after n evaluations, capped."""
@@ -158,16 +163,25 @@ def perform(runs: Iterable[Run], path: Path, minutes: float) -> None:
     """Adds what is missing, until the time is over."""
     begin, known = time.monotonic(), read(path)
     for run in runs:
-        if run.key in known and len(known[run.key].failed) >= run.budget:
+        if run.key in known and known[run.key].is_whole(run):
             continue
         if time.monotonic() - begin > 60 * minutes:
             print("not complete; a second start continues")
             return
-        with one_thread():
-            record = execute(run)
-        known[run.key] = line_of(record)
+        known[run.key] = line_of_run(run)
         write(known.values(), path)
-        print(f"{run}: {record.seconds_total:.0f} s", flush=True)
+        print(f"{run}: {known[run.key].has_failed.sum()} failed", flush=True)
+
+
+def line_of_run(run: Run) -> Line:
+    """Runs it; where bad luck has spent the budget before anything worked, it ends at once."""
+    try:
+        with one_thread():
+            return line_of(execute(run))
+    except BecboError as error:
+        if "budget of failures" not in str(error):
+            raise
+        return Line(*run.key, failed="1" * N_INITIAL, repeated=(), best=())
 
 
 def risk_table(lines: Collection[Line]) -> Table:

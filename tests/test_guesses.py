@@ -3,10 +3,12 @@
 import numpy as np
 from goals import unexplained
 
-from becbo.methods import FIRST_GUESSES
-from becbo.models.guesses import Anywhere, DrawnLatent, SmallNetwork
+from becbo.methods import build
+from becbo.models.guesses import DrawnLatent
+from becbo.settings import Settings
 
-DRAWN = next(guess for guess in FIRST_GUESSES if isinstance(guess, DrawnLatent))
+GUESSES = build(Settings()).guesses
+DRAWN = next(guess for guess in GUESSES if isinstance(guess, DrawnLatent))
 POINTS = np.random.default_rng(1).random((50, 3))
 
 
@@ -43,7 +45,7 @@ def test_where_all_failures_are_at_bounds_all_count() -> None:
 
 def test_every_guess_is_another_one_each_time() -> None:
     data, rng = failures(np.random.default_rng(2).random((12, 3))), np.random.default_rng(0)
-    for guess in (Anywhere(), DRAWN, SmallNetwork()):
+    for guess in GUESSES:
         one, other = (guess.score(data, rng)(POINTS) for _ in range(2))
         assert one.shape == (50,) and np.isfinite(one).all()
         assert np.argmax(one) != np.argmax(other) or not np.allclose(one, other)

@@ -57,15 +57,6 @@ EP_CLASSIFIER = GPClassifier(
     scale_with_dim=False,
 )
 
-# With two turns of hopeful or random designs, by lot, two thirds of six turns spread over the whole
-# space: what random designs find takes hardly more than 1.5 times as long.
-FIRST_GUESSES = (
-    DrawnLatent(OneGP(EP_CLASSIFIER)),
-    SmallNetwork(),
-    DrawnLatent(OneGP(EP_CLASSIFIER)),
-    Anywhere(),
-)
-
 TWO_DEVIATIONS = partial(UpperConfidenceBound, beta=4.0)  # above the mean
 
 # A value that is well known crosses its bound within a small fraction of its range. Climbing there
@@ -107,7 +98,7 @@ def _edge(noisy: bool, ensemble: DeepEnsemble | None = None) -> Boundary:
         band=EdgeProbability(),
         search=BandSearch(),
         steep=STEEP_SEARCH,
-        guesses=FIRST_GUESSES,
+        guesses=(DrawnLatent(OneGP(EP_CLASSIFIER)), SmallNetwork(), Anywhere()),
         subset=400,
     )
 

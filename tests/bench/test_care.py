@@ -55,6 +55,13 @@ def test_a_budget_is_broken_by_designs_that_are_not_proven() -> None:
     assert row[:4] == ("budget-10", "1 of 2", "10.5", "0.5") and row[5] == "10"
 
 
+def test_a_budget_that_is_spent_before_anything_works_ends_the_run() -> None:
+    run = care.run_of("gardner", "budget-10-luck", {"failures": {"budget": 10}}, seed=0, n=12)
+    kept = care.line_of_run(run)  # the only good initial design has bad luck
+    assert kept.failed == "1" * 10 and kept.is_whole(run)
+    assert not line("budget-10", "0" * 11).is_whole(run)
+
+
 def test_a_price_is_compared_with_the_best_risk() -> None:
     ends = {"price-3": -1.0, "risk-5": 0.0, "risk-10": -1.2, "risk-20": -0.5, "risk-50": 1.0}
     lines = {}
