@@ -108,10 +108,10 @@ ways took turns with equal shares.
 
 {first}
 
-By now two thirds of the turns go to random designs and draws of a classifier, so that nothing takes
-much more than 1.5 times as long as random designs do. `python benchmarks/first_success.py`: runs
-that end with the first success, medians and, in brackets, how many had one within 200; "share" is
-what uniform random designs take, by the share that works.
+By now two of five turns are random designs and one a draw of a classifier.
+`python benchmarks/first_success.py`: runs that end with the first success, medians and, in
+brackets, how many had one within 200; "share" is what uniform random designs take, by the share
+that works. What the other columns are is in the script.
 
 {first_ways}
 
