@@ -189,14 +189,14 @@ def tools_figure(suite: str, records: Iterable[Record]) -> Figure:
     axes[1].xaxis.set_major_formatter(PercentFormatter(1.0))
     axes[1].set_xlim(-0.03, 1.03)
     axes[2].set_xscale("log")
-    figure.suptitle(f"{suite}: all tools on {len(problems)} problems, seed {SEED}", fontsize=11)
+    figure.suptitle(f"{suite}: all tools on {len(problems)} problems, one run each", fontsize=11)
     return figure
 
 
 def draw(suite: str, records: Iterable[Record], folder: Path) -> str:
     """Draws the figure of a suite; returns its name."""
     name = f"{suite}-tools.png"
-    tools_figure(suite, records).savefig(folder / name, dpi=100)
+    tools_figure(suite, records).savefig(folder / name, dpi=90)
     return name
 
 
