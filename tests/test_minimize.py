@@ -461,3 +461,24 @@ def test_progress_shows_the_front(capsys: pytest.CaptureFixture[str]) -> None:
         lambda p: {"cost": 1.5, "heat": 0.0}, SPACE, 2, outputs=[COST, HEAT], progress=True
     ).best
     assert best is not None and "best 1.5" in capsys.readouterr().out
+
+
+def test_a_result_can_be_printed() -> None:
+    def fun(params: dict[str, float]) -> float | None:
+        return params["x"] if params["x"] < 0.5 else None
+
+    line = Space([Real("x", 0, 1)])
+    result = becbo.minimize(fun, line, budget=4, seed=0)
+    assert result.best is not None
+    n_failed = sum(trial.params["x"] >= 0.5 for trial in result.trials)
+    assert str(result) == (
+        f"best value: {result.best.value:.6g} at {result.best.params}\n"
+        f"4 trials, {n_failed} failed; budget of 4 used"
+    )
+    nothing = becbo.minimize(lambda params: None, line, budget=2, seed=0)
+    assert str(nothing) == "nothing is acceptable\n2 trials, 2 failed; budget of 2 used"
+    both = [Objective("a"), Objective("b", "maximize")]
+    several = becbo.minimize(
+        lambda p: {"a": p["x"], "b": 1.0}, line, budget=3, seed=0, outputs=both
+    )
+    assert str(several) == "front of 1 trial in a, b\n3 trials, 0 failed; budget of 3 used"

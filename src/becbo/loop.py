@@ -58,6 +58,21 @@ class MinimizeResult:
         """How many experiments failed."""
         return sum(t.outcome is Outcome.FAILED for t in self.trials)
 
+    def __str__(self) -> str:
+        """What was found, in two lines."""
+        names = [objective.name for objective in self.outputs.objectives]
+        found = "nothing is acceptable"
+        if self.front and len(names) == 1:
+            (best,) = self.front[:1]
+            found = f"best {names[0]}: {best.values[names[0]]:.6g} at {best.params}"
+        elif self.front:
+            found = f"front of {_trials(self.front)} in {', '.join(names)}"
+        return f"{found}\n{_trials(self.trials)}, {self.n_failed} failed; {self.message}"
+
+
+def _trials(trials: Sequence[Trial]) -> str:
+    return f"{len(trials)} trial{'s' * (len(trials) != 1)}"
+
 
 _EVERY = 5  # experiments between two outlooks, each of which takes as long as a proposal
 

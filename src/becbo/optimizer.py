@@ -67,7 +67,9 @@ class Optimizer:
         **settings: Any,
     ) -> None:
         if not isinstance(space, Space):
-            raise InvalidInput(f"space must be a becbo.Space, got {space!r}")
+            raise InvalidInput(
+                f"space must be a becbo.Space, got {space!r}; write Space([Real('x', 0, 1), ...])"
+            )
         if not isinstance(trials, Sequence):
             raise InvalidInput(f"trials {trials!r} must be those of an optimizer, in order")
         self.space = space
