@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from web.lab import COATING, serving
+from web.lab import COATING, TOKEN, serving
 
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.formatting import percent
 from becbo.trial import Outcome
 from becbo.web.app import make_app
+from becbo.web.security import Access
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
@@ -406,6 +407,25 @@ def test_a_browser_that_is_closed_loses_nothing_typed(
     assert Campaign.open(lab, "coating").run(waiting.number).note == "slight haze"
 
 
+def test_logging_out_forgets_what_was_typed(chromium: Any, lab: Path) -> None:
+    """The next person at this browser may be somebody else."""
+    with serving(make_app(lab, Access(TOKEN))) as address:
+        context = chromium.new_context(base_url=address)
+        context.set_default_timeout(PATIENCE)
+        page = context.new_page()
+        page.goto("/login")
+        expect(page.get_by_role("button", name="Log out")).to_have_count(0)
+        page.get_by_label("Token").fill(TOKEN)
+        page.get_by_role("button", name="Log in").click()
+        page.get_by_role("link", name="New", exact=True).click()
+        page.get_by_role("group", name="The campaign").get_by_label("Name").fill("secret plan")
+        assert "secret plan" in page.evaluate("JSON.stringify(localStorage)")
+        page.get_by_role("button", name="Log out").click()
+        expect(page.get_by_label("Token")).to_be_visible()
+        assert page.evaluate("localStorage.length") == 0
+        context.close()
+
+
 def test_a_phone_shows_one_of_many_maps(new_page: Any, lab: Path) -> None:
     many = {n: {"low": 0, "high": 1} for n in "abcd"}
     campaign = Campaign.create({"name": "many", "parameters": many, "budget": 5}, lab)
@@ -468,7 +488,7 @@ def test_the_table_is_sorted_and_filtered(new_page: Any) -> None:
 
 PAGES = [
     "/", "/new", "/c/coating", "/c/coating/change", "/c/coating/runs/3", "/docs/api", "/c/nobody",
-    "/c/coating/what-if", "/c/coating/what-if?setting-0=310&setting-1=argon",
+    "/login", "/c/coating/what-if", "/c/coating/what-if?setting-0=310&setting-1=argon",
 ]  # fmt: skip
 
 
