@@ -225,7 +225,7 @@ def judge(campaign: Campaign, study: optuna.Study, designs: list[tuple[float, fl
     history = read_history(data, SPACE, Rules()).trials
     waiting = [t for t in trials if t.state is TrialState.WAITING]
     running = [t.number for t in trials if t.state is TrialState.RUNNING]
-    missed = abs(count_trials(study, "value", data.outputs).finished - campaign.plan.trials)
+    missed = abs(count_trials(study).finished - campaign.plan.trials)
     return {
         "twice": sum(n > 1 for n in began.values()),
         "lost": len((computed | set(designs)) - known),

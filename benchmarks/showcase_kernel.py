@@ -35,7 +35,7 @@ def missing() -> str | None:
 
 
 def objective(trial: optuna.Trial) -> float:
-    """Milliseconds of the fastest of five products.
+    """Milliseconds of the fastest of up to 20 products.
 
     Raises:
         Failed: it does not compile, crashes, takes too long or returns a wrong product.

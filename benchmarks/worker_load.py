@@ -119,7 +119,7 @@ def main() -> None:
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     saved = args.out is not None and args.out.exists()
     results: list[dict] = json.loads(args.out.read_text()) if saved else []
-    for method in ("optuna random", "sobol", "edge"):
+    for method in ("optuna random", "edge"):
         if all(r["method"] != method for r in results):
             results.append(measure(method))
             print(json.dumps(results[-1]), flush=True)

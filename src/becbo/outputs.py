@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
 from becbo.checks import finite_value
@@ -275,7 +276,7 @@ class Outputs:
         yield from self.limits
         yield from self.recorded
 
-    @property
+    @cached_property  # asked for every trial that is read
     def names(self) -> tuple[str, ...]:
         """The names of all outputs: objectives, limits, then the others."""
         return tuple(output.name for output in self)

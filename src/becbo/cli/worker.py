@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from becbo.optuna.evaluation import TrialFunction
     from becbo.optuna.outcomes import Pruned
-    from becbo.optuna.worker import TrialCounts
+    from becbo.optuna.worker import Standing, TrialCounts
 
 EXAMPLE = (
     "Example, with a function run(trial) in simulation.py: [bold]becbo worker --storage study.db "
@@ -355,15 +355,13 @@ class _Report:
     def __exit__(self, *error: object) -> None:
         self._bar.stop()
 
-    def trial(self, study: optuna.Study, trial: FrozenTrial, counts: TrialCounts) -> None:
+    def trial(self, trial: FrozenTrial, standing: Standing) -> None:
         """One more trial of this worker has ended."""
-        from becbo.optuna.worker import front_trials
-
-        state = f"{counts.failed} failed, {_found(front_trials(study, self._outputs))}"
-        self._bar.update(self._task, completed=counts.finished, state=state)
+        state = f"{standing.failed} failed, {_found(standing.front)}"
+        self._bar.update(self._task, completed=standing.finished, state=state)
         if not self._console.is_terminal:
             self._print(
-                f"{counts.finished}/{self._budget} trial {trial.number}: "
+                f"{standing.finished}/{self._budget} trial {trial.number}: "
                 f"{_ended(trial, self._outputs)}; {state}"
             )
 
@@ -427,12 +425,13 @@ def _numbers(values: Mapping[str, float | None], outputs: Outputs) -> str:
 def _print_end(
     study: optuna.Study, outputs: Outputs, pruned: Pruned, budget: int, console: Console
 ) -> None:
-    from becbo.optuna.worker import count_trials, front_trials
+    from becbo.optuna.worker import count_trials, standing
 
-    counts, front = count_trials(study, pruned, outputs), front_trials(study, outputs)
-    lines = [f"{counts.finished} of {budget} trials finished, {counts.failed} of them failed"]
-    if counts.finished < budget and counts.running:
-        lines.append(f"under way: {counts.running}; the same command continues the study")
+    end, n_running = standing(study, pruned, outputs), count_trials(study).running
+    front = end.front
+    lines = [f"{end.finished} of {budget} trials finished, {end.failed} of them failed"]
+    if end.finished < budget and n_running:
+        lines.append(f"under way: {n_running}; the same command continues the study")
     what = "best" if len(outputs.objectives) == 1 else "on the front"
     lines += [
         f"{what}: {_ended(trial, outputs)} in trial {trial.number}: {_settings(trial.params)}"

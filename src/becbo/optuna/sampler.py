@@ -231,7 +231,8 @@ class BECBOSampler(BaseSampler):
                 # Another worker, who knew other results, may have come to the same design, such
                 # as a corner of the space. Whoever publishes later sees it and asks again.
                 others = self._study_data(study).without(trial.number)
-                designs = read_designs(others.trials, plan.space).by_number
+                news = [t for t in others.trials if t.number not in history.designs]
+                designs = read_designs(news, plan.space).by_number
                 is_repeat = asked.origin in (REPEAT, AGAIN)
                 if is_repeat or asked.params not in designs.values():
                     break

@@ -6,7 +6,7 @@ import os
 import socket
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from typing import Protocol
@@ -39,18 +39,32 @@ class TrialCounts:
     Attributes:
         finished: trials that worked or failed.
         running: trials under way.
-        failed: those of the finished trials that failed.
     """
 
     finished: int
     running: int
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What a study has found. Lost trials do not count.
+
+    Attributes:
+        finished: how many trials worked or failed.
+        failed: how many failed.
+        front: the trials that worked, keep every limit and are beaten by no other, by number; with
+            one objective the best. Optuna's own also counts trials that are marked as failed.
+    """
+
+    finished: int
     failed: int
+    front: Sequence[FrozenTrial]
 
 
 class Listener(Protocol):
     """Whoever shows what a worker does."""
 
-    def trial(self, study: optuna.Study, trial: FrozenTrial, counts: TrialCounts) -> None:
+    def trial(self, trial: FrozenTrial, standing: Standing) -> None:
         """A trial of this worker has ended."""
 
     def waiting(self, counts: TrialCounts) -> None:
@@ -142,10 +156,7 @@ class Worker:
             warnings.simplefilter("ignore", ExperimentalWarning)
             fail_stale_trials(self.study)
         requeue_silent(self.study)
-        return self._count()
-
-    def _count(self) -> TrialCounts:
-        return count_trials(self.study, self.pruned, self.evaluation.outputs)
+        return count_trials(self.study)
 
     def _run(self, trial: optuna.Trial) -> None:
         """Evaluates a trial and keeps what came of it until it is stored."""
@@ -160,7 +171,7 @@ class Worker:
             self.report.note(f"{_given_away(trial)}; its result is kept as trial {stored.number}")
         if ending.error is not None:
             raise ending.error
-        self.report.trial(self.study, stored, self._count())
+        self.report.trial(stored, standing(self.study, self.pruned, self.evaluation.outputs))
 
     def _tell(self, trial: optuna.Trial, ending: Ending) -> FrozenTrial:
         """Ends a trial, unless it has ended, and returns it as it is stored."""
@@ -182,27 +193,21 @@ def _given_away(trial: optuna.Trial) -> str:
     return f"trial {trial.number} gave no sign of life for too long and was taken for lost"
 
 
-def front_trials(study: optuna.Study, outputs: Outputs) -> list[FrozenTrial]:
-    """The trials that worked, keep every limit and are beaten by no other.
-
-    Optuna's own also counts trials that are marked as failed or lost.
+def count_trials(study: optuna.Study) -> TrialCounts:
+    """Counts the trials of a study.
 
     Args:
         study: any study.
-        outputs: what its trials measure, see `Worker`.
-
-    Returns:
-        The trials by number; with one objective the best.
     """
-    data = StudyData.of(study, outputs)
-    lost = lost_among(data.trials, data.user_attrs)
-    complete = [trial for trial in data.trials if trial.state is TrialState.COMPLETE]
-    results = [result_of(trial, lost, outputs=data.outputs) for trial in complete]
-    return [complete[row] for row in front_rows(results, data.outputs)]
+    kept = _kept(study.get_trials(deepcopy=False), study.user_attrs)
+    return TrialCounts(
+        finished=sum(trial.state.is_finished() for trial in kept),
+        running=sum(trial.state is TrialState.RUNNING for trial in kept),
+    )
 
 
-def count_trials(study: optuna.Study, pruned: Pruned, outputs: Outputs) -> TrialCounts:
-    """Counts the trials of a study.
+def standing(study: optuna.Study, pruned: Pruned, outputs: Outputs) -> Standing:
+    """What a study has found.
 
     Args:
         study: any study.
@@ -210,13 +215,22 @@ def count_trials(study: optuna.Study, pruned: Pruned, outputs: Outputs) -> Trial
         outputs: what its trials measure, see `Worker`.
     """
     data = StudyData.of(study, outputs)
-    lost = lost_among(data.trials, data.user_attrs)
-    ignored = lost | second_results(data.trials, lost)
-    kept = [trial for trial in data.trials if trial.number not in ignored]
+    kept = _kept(data.trials, data.user_attrs)
     finished = [trial for trial in kept if trial.state.is_finished()]
-    outcomes = [result_of(trial, pruned=pruned, outputs=data.outputs).outcome for trial in finished]
-    return TrialCounts(
+    results = [result_of(trial, pruned=pruned, outputs=data.outputs) for trial in finished]
+    return Standing(
         finished=len(finished),
-        running=sum(trial.state is TrialState.RUNNING for trial in kept),
-        failed=outcomes.count(Outcome.FAILED),
+        failed=sum(result.outcome is Outcome.FAILED for result in results),
+        front=[
+            finished[row]
+            for row in front_rows(results, data.outputs)
+            if finished[row].state is TrialState.COMPLETE
+        ],
     )
+
+
+def _kept(trials: Sequence[FrozenTrial], study_attrs: Iterable[str]) -> list[FrozenTrial]:
+    """The trials that count."""
+    lost = lost_among(trials, study_attrs)
+    ignored = lost | second_results(trials, lost)
+    return [trial for trial in trials if trial.number not in ignored]
