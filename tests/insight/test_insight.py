@@ -24,6 +24,7 @@ from becbo.insight.insight import Insight, analyze_campaign
 from becbo.insight.maps import allowed, mapped_pairs, parameter_distances, settings_grid, slice_grid
 from becbo.insight.suggestions import Suggestion, explain_suggestion, suggestion_context
 from becbo.optuna import open_storage
+from becbo.search.choice import AGAIN
 from becbo.tables import import_cells
 from becbo.trial import Estimate, Outcome, Prediction, Result
 
@@ -559,7 +560,7 @@ def test_a_fresh_suggestion_is_described_as_it_was_believed(finished: Insight) -
     assert len(finished.suggestions) == 2
     for said in finished.suggestions:
         assert said.p_feasible == pytest.approx(said.p_feasible_before, abs=1e-3)
-        assert said.kind in ("edge", "inside", "far")
+        assert said.kind in ("edge", "inside", "far", "repeat")
 
 
 def test_only_what_models_predicted_counts_for_calibration(tmp_path: Path) -> None:
@@ -681,7 +682,7 @@ def test_what_is_announced_is_what_is_then_suggested(
     assert said.params == asked.params
     assert said.remark == asked.remark
     assert made.description.space.is_allowed(asked.params)
-    assert (said.kind == "repeat") == (asked.origin == REPEAT)
+    assert (said.kind == "repeat") == (asked.origin in (REPEAT, AGAIN))
     if asked.believed is not None:
         assert said.p_feasible == pytest.approx(asked.believed.p_feasible, abs=1e-3)
 

@@ -21,8 +21,10 @@ SPENT = "the budget of failures is spent: only designs that worked are proposed,
 
 
 def repeat_to_tell(x: Array, region: Region, pending: Array) -> Found | None:  # (d,), (p, d)
-    """The repeat of a failed design, unless it is out already or forbidden by now."""
+    """The repeat of a failed design, unless it is out already or cannot be set now."""
     if _is_among(x[None], pending)[0] or not region.allowed(x[None])[0]:
+        return None
+    if not _is_among(x[None], region.snap(x[None]))[0]:  # a part of the next design is given
         return None
     return Found(x, 0.0, 0.0, True, AGAIN, SUSPECT)
 
