@@ -431,6 +431,12 @@ UNKNOWN = predicted(None, None, 0.5, (0.0, 1.0))
             "repeat",
             "Repeats run 19, which was lost.",
         ),
+        (suggest(DONE, 5.0, LIKELY, "repeat"), "repeat", "Repeats run 17, which worked."),
+        (
+            suggest(DONE, 5.6, UNSURE, "repeat of a failure"),
+            "repeat",
+            "Repeats run 18, which failed.",
+        ),
     ],
     ids=lambda case: case if isinstance(case, str) and " " not in case else "",
 )

@@ -17,12 +17,14 @@ from becbo.insight.chances import chance_to_improve
 from becbo.insight.maps import allowed, parameter_distances
 from becbo.optimizer import INITIAL
 from becbo.search.choice import AGAIN
+from becbo.search.choice import REPEAT as PROVEN
 from becbo.trial import Estimate, Outcome, Prediction
 
 Kind = Literal["repeat", "initial", "hand", "first", "random", "far", "edge", "inside"]
 
 # Further values of `Run.origin`.
 _HAND, _RANDOM = "user", ("random", "sequence", "restart")
+_ENDS = {Outcome.LOST: "was lost", Outcome.OK: "worked", Outcome.FAILED: "failed"}
 _HOPE = 0.01  # probability to beat the best below which a design is not tried for its value
 _SAFE = 0.8  # probability to work from which a design does not count as being at the edge
 _NEAR = 0.1  # distance in the unit cube that never counts as far
@@ -188,7 +190,7 @@ def explain_runs(
 def _kind(
     context: SuggestionContext, params: dict[str, Any], origin: str, now: Prediction | None
 ) -> Kind:
-    if origin in (REPEAT, AGAIN):
+    if origin in (REPEAT, AGAIN, PROVEN):
         return "repeat"
     if origin == _HAND:
         return "hand"
@@ -207,12 +209,11 @@ def _why(
     context: SuggestionContext, kind: Kind, params: dict[str, Any], now: Prediction | None
 ) -> str:
     if kind == "repeat":
-        same = [r for r in context.runs if r.params == params]
-        lost = [r.number for r in same if r.outcome is Outcome.LOST]
-        if lost:
-            return f"Repeats run {lost[-1]}, which was lost."
-        failed = [r.number for r in same if r.outcome is Outcome.FAILED]
-        return f"Repeats run {failed[-1]}, which failed." if failed else "Repeats a lost run."
+        for outcome, what in _ENDS.items():
+            same = [r for r in context.runs if r.params == params and r.outcome is outcome]
+            if same:
+                return f"Repeats run {same[-1].number}, which {what}."
+        return "Repeats a lost run."
     if kind == "initial":
         n = plural(context.description.settings.n_initial, "experiment")
         return f"Part of the initial design: the first {n} spread over the whole space."
