@@ -24,9 +24,12 @@ _RATES = np.linspace(0.005, 0.6, 120)
 def look(n: int) -> int:
     """How many of the first n experiments are looked through for bad luck.
 
-    Each time a third more: looking takes time, and a few more experiments tell little more.
+    None before there are ten, which tell nothing for certain. Then each time a third more: looking
+    takes time, and a few more experiments tell little more.
     """
-    m = min(n, _FIRST_LOOK)
+    if n < _FIRST_LOOK:
+        return 0
+    m = _FIRST_LOOK
     while m + max(m // 3, 1) <= n:
         m += max(m // 3, 1)
     return m
