@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from goals import unexplained
 
-from becbo import Categorical, InvalidInput, Optimizer, Real, Settings, Space
+from becbo import Categorical, Failures, InvalidInput, Optimizer, Real, Settings, Space
 from becbo.methods import build
 from becbo.models.feasibility import Networks, PerConstraint
 from becbo.proposers.base import Proposer
@@ -112,7 +112,7 @@ def random_designs(
     reals: list[Parameter] = [Real(f"x{i}", 0, 1) for i in range(d)]
     choice = [Categorical("choice", list(range(n_choices)))] if n_choices else []
     space = Space(reals + choice)
-    optimizer = Optimizer(space, seed=0)
+    optimizer = Optimizer(space, seed=0, failures=Failures(chance=0.0))
     rng = np.random.default_rng(0)
     for row in rng.random((n, d)):
         chosen = rng.integers(n_choices, size=len(choice)).tolist() if choice else []

@@ -42,6 +42,18 @@ class _Request(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+class CampaignsQuery(_Request):
+    """Which campaigns to list."""
+
+    deleted: bool = False
+
+
+class RunsQuery(_Request):
+    """Which runs to list."""
+
+    outcome: Outcome | None = None
+
+
 class RecordRequest(_Request):
     """Exactly one of `value`, `failed` and `lost`; the latter two are true or the reasons."""
 

@@ -48,10 +48,10 @@ router = APIRouter(prefix="/api", responses=_PROBLEMS)
 
 @router.get("/campaigns")
 def list_campaigns(
-    context: ContextDep, deleted: Annotated[bool, Query()] = False
+    context: ContextDep, asked: Annotated[schemas.CampaignsQuery, Query()]
 ) -> list[schemas.CampaignResponse]:
     """Lists all campaigns, or those that were deleted."""
-    listed = context.registry.deleted() if deleted else context.registry.all()
+    listed = context.registry.deleted() if asked.deleted else context.registry.all()
     return [_campaign_response(campaign) for campaign in listed]
 
 
@@ -111,11 +111,11 @@ async def outlook(context: ContextDep, campaign: CampaignDep) -> schemas.Outlook
 
 @router.get("/campaigns/{campaign_id}/runs")
 def list_runs(
-    campaign: CampaignDep, outcome: Annotated[schemas.Outcome | None, Query()] = None
+    campaign: CampaignDep, asked: Annotated[schemas.RunsQuery, Query()]
 ) -> list[RunResponse]:
     """All experiments by number, or those with one outcome."""
     runs = campaign.runs
-    return [RunResponse.of(run) for run in runs if outcome in (None, run.outcome.value)]
+    return [RunResponse.of(run) for run in runs if asked.outcome in (None, run.outcome.value)]
 
 
 @router.get("/campaigns/{campaign_id}/runs/{number}")
