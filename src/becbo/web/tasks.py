@@ -25,7 +25,7 @@ def initialize_worker() -> None:
     The server goes first where there are fewer processors than processes: its answers are short.
     """
     if hasattr(os, "nice"):  # not on Windows
-        os.nice(10)
+        os.nice(5)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
