@@ -234,20 +234,23 @@ def test_two_people_record_the_same_run(new_page: Any, lab: Path) -> None:
 
 
 def test_a_pending_run_says_what_is_believed_now(new_page: Any, lab: Path) -> None:
-    campaign = Campaign.open(lab, "coating")
+    campaign = Campaign.create({**COATING, "name": "believed"}, lab)
+    for heat in (200.0, 250.0, 300.0):
+        campaign.add({"temperature": heat, "gas": "argon"}, heat + 100)
+    campaign.add({"temperature": 440.0, "gas": "argon"}, failed="cracked")
     (run,) = campaign.suggest()
     assert run.believed is not None
     temperature = run.params["temperature"]
     for near in (temperature - 1, temperature + 1):
         campaign.add({**run.params, "temperature": min(max(near, 150.0), 450.0)}, failed="flaked")
-    page = new_page(f"/c/coating/runs/{run.number}")
+    page = new_page(f"/c/believed/runs/{run.number}")
     expect(page.locator(".settings").filter(has_text="Predicted before")).to_contain_text(
         percent(run.believed.p_feasible)
     )
     now = page.locator(f"[data-why='{run.number}']")
     expect(now).to_contain_text("When it was suggested, the chance to work was")
     expect(now).to_contain_text("withdraw it and ask for another")
-    campaign.withdraw(run.number)
+    campaign.delete()
 
 
 @pytest.mark.parametrize(
