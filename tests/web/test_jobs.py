@@ -96,11 +96,10 @@ def test_many_who_look_cause_one_computation() -> None:
         jobs = Workers()
         first, second = tasks.RenderedInsight("first", {}), tasks.RenderedInsight("second", {})
         jobs.answers[tasks.render_insight] = first
-        looks = [asyncio.create_task(jobs.insight("coating", state)) for state in "aab"]
+        looks = [asyncio.create_task(jobs.insight("coating", state)) for state in "aa"]
         await asyncio.sleep(0)
         jobs.gate.set()
-        # Who came with a newer state gets the older one, with its name, and asks again.
-        assert await asyncio.gather(*looks) == [("a", first)] * 3
+        assert await asyncio.gather(*looks) == [("a", first)] * 2
         assert await jobs.insight("coating", "a") == ("a", first)
         assert len(jobs.asked) == 1
         jobs.answers[tasks.render_insight] = second
@@ -110,6 +109,20 @@ def test_many_who_look_cause_one_computation() -> None:
             with pytest.raises(WorkFailed):
                 await jobs.insight("coating", "c")
         assert len(jobs.asked) == 4
+
+    asyncio.run(play())
+
+
+def test_nobody_gets_an_insight_that_was_begun_before_they_asked() -> None:
+    async def play() -> None:
+        jobs = Workers()
+        old, new = tasks.RenderedInsight("old", {}), tasks.RenderedInsight("new", {"7": "why"})
+        jobs.answers[tasks.render_insight] = iter([old, new])
+        looks = [asyncio.create_task(jobs.insight("coating", state)) for state in "abb"]
+        await asyncio.sleep(0)
+        jobs.gate.set()
+        assert await asyncio.gather(*looks) == [("a", old), ("b", new), ("b", new)]
+        assert len(jobs.asked) == 2
 
     asyncio.run(play())
 

@@ -134,12 +134,17 @@ class Jobs:
             self._n_stateless -= 1
 
     async def insight(self, campaign: str, state: str) -> tuple[str, tasks.RenderedInsight]:
-        """What a campaign has taught, and the state of its runs at that time.
+        """What a campaign has taught, and the state of its runs at that time or later.
 
-        While an older state is being computed, the caller gets that one and asks again when the
-        state has changed. Many callers therefore cause only one computation.
+        What was begun before the caller asked may lack what the caller knows, so it is waited for
+        and computed anew, once for all who wait.
         """
         known, task = self._insights.get(campaign, ("", None))
+        if task is not None and not task.done() and known != state:
+            await asyncio.wait([task])
+            before, (known, task) = task, self._insights[campaign]
+            if task is not before:  # somebody else who waited has begun it
+                return known, await asyncio.shield(task)
         if task is None or (task.done() and (known != state or task.exception())):
             known, task = state, self._keep(self._run(tasks.render_insight, self._where, campaign))
             self._insights[campaign] = known, task
