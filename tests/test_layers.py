@@ -289,6 +289,7 @@ TABLE: dict[str, set[str]] = {
         "becbo.improvement",
         "becbo.outlook",
         "becbo.models.base",
+        "becbo.models.optimism",
         "becbo.models.values",
         "becbo.search.choice",
         "becbo.optimizer",

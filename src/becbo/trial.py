@@ -167,6 +167,9 @@ class Prediction:
         band: the one-sigma range around `p_feasible`.
         bad_luck: the chance that a design which works fails all the same, which `p_feasible`
             includes: the design is feasible with a chance of p_feasible / (1 - bad_luck).
+        optimism: by how much the score of the design (its chance as a standard normal quantile) is
+            taken to be too high, because a search has climbed to it. `p_feasible` of a proposal
+            takes that off; that of `predict` does not.
 
     Examples:
         >>> prediction = optimizer.predict({"x": 0.3})
@@ -178,6 +181,7 @@ class Prediction:
     p_feasible: float
     band: tuple[float, float]
     bad_luck: float = 0.0
+    optimism: float = 0.0
 
     @property
     def mean(self) -> float | None:
@@ -206,8 +210,9 @@ class Prediction:
             An equal object.
         """
         outputs = {name: Estimate(**estimate) for name, estimate in data["outputs"].items()}
-        luck = data.get("bad_luck", 0.0)  # proposals stored by earlier versions have none
-        return cls(outputs, data["p_feasible"], tuple(data["band"]), luck)
+        # Proposals stored by earlier versions have none of these.
+        later = {name: data.get(name, 0.0) for name in ("bad_luck", "optimism")}
+        return cls(outputs, data["p_feasible"], tuple(data["band"]), **later)
 
 
 @dataclass(frozen=True)

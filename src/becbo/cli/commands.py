@@ -4,7 +4,7 @@ What `--json` prints, for programs, in the shape of the REST interface: a run is
 
     {number, version, params: {name: value}, outcome: "pending" | "ok" | "failed" | "lost",
      values: {output: value}, reason, note, origin, suggested, recorded, by: who recorded it,
-     believed: {outputs: {output: {mean, std}}, p_feasible, band} | null,
+     believed: {outputs: {output: {mean, std}}, p_feasible, band, bad_luck, optimism} | null,
      history: [{outcome, values, reason, note, recorded, by}]}
 
 with times in ISO 8601, and

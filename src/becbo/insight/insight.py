@@ -27,12 +27,13 @@ from becbo.insight.standing import Growth, Standing, confirmation, growth, stand
 from becbo.insight.suggestions import Suggestion, explain_suggestion, suggestion_context
 from becbo.insight.views import ModelView, model_view
 from becbo.insight.whatif import Answer, answer
+from becbo.models.optimism import as_chosen
 from becbo.optimizer import Optimizer
 from becbo.optuna.proposal import optimizer_of
 from becbo.optuna.study_data import StudyData
 from becbo.outlook import Outlook
 from becbo.threads import one_thread
-from becbo.trial import Outcome
+from becbo.trial import Outcome, Prediction
 
 _MAPPED = 5  # parameters, hence at most ten maps
 _ENOUGH_FOR_MAPS = 3  # experiments
@@ -240,7 +241,7 @@ def _suggestions(
     pending = [run for run in runs if run.outcome is Outcome.PENDING]
     if not pending:
         trial = next_suggestion(description, study, runs)
-        now = optimizer.predict(trial.params)
+        now = trial.believed or optimizer.predict(trial.params)
         remark = trial.note or ""
         return (explain_suggestion(context, None, trial.params, trial.origin, now, remark=remark),)
     predictions = optimizer.predict([run.params for run in pending])
@@ -248,8 +249,13 @@ def _suggestions(
         explain_suggestion(
             context, run.number, run.params, run.origin, now, run.believed, run.remark
         )
-        for run, now in zip(pending, predictions, strict=True)
+        for run, now in zip(pending, map(_as_suggested, predictions, pending), strict=True)
     )
+
+
+def _as_suggested(now: Prediction, run: Run) -> Prediction:
+    """A prediction of today that can be compared with the one when the run was suggested."""
+    return now if run.believed is None else as_chosen(now, run.believed.optimism)
 
 
 def _failure_importances(

@@ -11,7 +11,7 @@ import numpy as np
 from becbo.arrays import Array, Mask
 from becbo.data import Dataset
 from becbo.models.luck import ASSUMED, LIKELY, is_open, is_proven, learned_rate, look, suspect
-from becbo.models.warm import checkpoint, fit_classifier
+from becbo.models.warm import fit_classifier
 from becbo.surrogates.balls import BallsModel
 from becbo.surrogates.base import FeasibilityModel
 from becbo.surrogates.ensemble import DeepEnsemble
@@ -127,6 +127,7 @@ class PerConstraint:
     max_inputs: int = 9
     max_points: int = 100
     doubt: float = 0.674  # in a score: 75 % is taken as 50 % where failures are attributed
+    optimism: float = 0.6  # in a score: what stated chances lose where nobody says why designs fail
     chance: float | None = 0.0  # that a feasible design fails all the same; None: learned
 
     def fit(self, data: Dataset, rng: np.random.Generator) -> GPClassifierModel | Product:
@@ -142,15 +143,17 @@ class PerConstraint:
         if told is not None:
             return told
         limits = self._limits(single, X, worked)
-        if limits is None:
-            return single
         found = Product(limits, single.scales, lapse=rate) if limits else single
         # Also while only one constraint has been seen, because there may be others.
-        return replace(found, doubt=self.doubt)
+        doubt = 0.0 if limits is None else self.doubt
+        return replace(found, doubt=doubt, optimism=self.optimism)
 
     def cautious(self) -> PerConstraint:
-        """Without attribution, which is too sure of itself for a promise; reasons count."""
-        return replace(self, max_points=0)
+        """Without attribution, which is too sure of itself for a promise; reasons count.
+
+        The promise corrects the chances by what came of them, so they are stated as they are.
+        """
+        return replace(self, max_points=0, optimism=0.0)
 
     def expecting(self, chance: float | None) -> PerConstraint:
         """With failures by chance at a rate."""
@@ -188,7 +191,7 @@ class PerConstraint:
         runs = tally(X, worked)
         if not is_proven(runs):
             return 0.0
-        rate, n = LIKELY, checkpoint(len(X))
+        rate, n = LIKELY, look(len(X)) or len(X)
         for _ in range(_ROUNDS):
             chances = _left_out(self, X[:n].tobytes(), worked[:n].tobytes(), rate)
             rate = round(learned_rate(runs, chances), 2)

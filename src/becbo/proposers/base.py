@@ -15,6 +15,7 @@ from becbo.arrays import Array
 from becbo.data import Dataset
 from becbo.failures import Failures
 from becbo.models.base import Models
+from becbo.models.optimism import as_chosen
 from becbo.models.values import doubted, fit_limit, fit_value, thresholds
 from becbo.outputs import Outputs
 from becbo.search.goal import Found
@@ -234,7 +235,10 @@ class Proposer(ABC):
         X = np.array([f.x for f in found])
         chances = ndtr(models.feasibility.score(X)[0])
         found = [marked(f, failed, c) for f, c in zip(found, chances, strict=True)]
-        return Proposal(X, tuple(found), tuple(models.describe(X)), seconds, models)
+        optimism = models.feasibility.optimism
+        pairs = zip(models.describe(X), found, strict=True)
+        believed = [as_chosen(said, optimism) if f.is_refined else said for said, f in pairs]
+        return Proposal(X, tuple(found), tuple(believed), seconds, models)
 
     def _fit(self, data: Dataset, rng: np.random.Generator, seconds: dict[str, float]) -> Models:
         outputs = data.outputs

@@ -12,7 +12,7 @@ from becbo.arrays import Array, Indices, Mask
 from becbo.search.ascent import ascend
 from becbo.search.candidates import between, into_polytope, near, space_filling, spaced
 from becbo.search.choice import ENUMERATE, TOLERANCE, choose
-from becbo.search.goal import Found, Goal, Hints
+from becbo.search.goal import REFINED, Found, Goal, Hints
 from becbo.search.mixed import best_neighbours
 from becbo.search.region import Region
 
@@ -65,11 +65,11 @@ class BandSearch:
                 points = best_neighbours(region.snap(points), goal, region)
             points = allowed_points = repair(points, allowed_points, region.allowed)
             pool.append(points)
-            names += [f"{label}, refined" for label in labels]
+            names += [f"{label}{REFINED}" for label in labels]
         if len(hints.successes):
             best = np.repeat(hints.successes[:1], len(points), axis=0)
             pool.append(repair(points, best, lambda X: goal.values(X)[1] >= -TOLERANCE))
-            names += [f"{label}, refined and repaired" for label in labels]
+            names += [f"{label}{REFINED} and repaired" for label in labels]
         return choose(np.vstack(pool), names, goal, region, rng)
 
     def candidates(

@@ -43,6 +43,9 @@ class Hints:
     scales: Array  # (d,) length scales of the value
 
 
+REFINED = ", refined"  # in the origin of a point that was climbed to
+
+
 @dataclass(frozen=True)
 class Found:
     """The outcome of one search, good or bad: reported, never hidden."""
@@ -53,6 +56,11 @@ class Found:
     bound_holds: bool  # whether g(x) >= 0 up to the search's tolerance
     winner: str  # where the point came from
     fallback: str | None = None  # why the ordinary choice was not possible
+
+    @property
+    def is_refined(self) -> bool:
+        """Whether the search climbed to the point instead of drawing it."""
+        return REFINED in self.winner
 
 
 class Search(Protocol):

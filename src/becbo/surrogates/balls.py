@@ -49,6 +49,7 @@ class BallsModel:
     radius: float
 
     doubt: ClassVar[float] = 0.0
+    optimism: ClassVar[float] = 0.0
     lapse: ClassVar[float] = 0.0
     is_sharp: ClassVar[bool] = False
 

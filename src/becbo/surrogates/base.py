@@ -62,6 +62,11 @@ class FeasibilityModel(Protocol):
         ...
 
     @property
+    def optimism(self) -> float:
+        """By how much the score of a point that a search has climbed to is too high."""
+        ...
+
+    @property
     def is_sharp(self) -> bool:
         """Whether the score is steep where C = 0.5, so that climbing there takes more steps."""
         ...

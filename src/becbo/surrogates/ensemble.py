@@ -308,6 +308,7 @@ class _Ensemble:
 
     objective: ClassVar[TrainingLoss]
     doubt: ClassVar[float] = 0.0
+    optimism: ClassVar[float] = 0.0
     lapse: ClassVar[float] = 0.0
     is_sharp: ClassVar[bool] = False
 

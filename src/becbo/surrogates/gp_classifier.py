@@ -87,11 +87,16 @@ class GPClassifier:
     def _start(
         self, X: Array, labels: Array, start: GPClassifierModel | None
     ) -> tuple[Array, Array]:
-        """Hyperparameters (p,) and sites (n, 2) to begin from; new points start without a site."""
+        """Hyperparameters (p,) and sites (n, 2) to begin from; new points start without a site.
+
+        With lapses, failures that lie together can all be laws or all be luck, and EP stays with
+        what it begins with. So it begins without an opinion.
+        """
         sites = np.zeros((len(X), 2))
         if start is None:
             return typical_theta(self.ranges(X.shape[1])), sites
-        sites[: len(start.sites)] = start.sites
+        if not self.lapse:
+            sites[: len(start.sites)] = start.sites
         return start.theta, sites
 
     def _failures_only(self, n: int, d: int) -> Array:  # (p,)
@@ -121,6 +126,7 @@ class GPClassifierModel:
     W: Array  # (n, n) whitener of K + 1 / tau, the covariance of the sites' means
     weights: Array  # (n,) the latent mean is k(x) @ weights
     doubt: float = 0.0  # in a score
+    optimism: float = 0.0  # in a score
     mean: float = 0.0  # of the prior
 
     is_sharp: ClassVar[bool] = False
@@ -277,11 +283,7 @@ def expectation_propagation(
 
     Parallel updates at full step; the step shrinks whenever log Z turns around, because
     neighbouring sites that react to each other at once can otherwise swing for ever.
-    With lapses, failures that lie together can all be laws or all be luck, and EP stays with what
-    it begins with. So it begins without an opinion, not from `sites`.
     """
-    if np.any(lapse):
-        sites = np.zeros_like(sites)
     damping, last, last_change = 1.0, -np.inf, 0.0
     for _ in range(_MAX_SWEEPS):
         mean, variance, L = site_posterior(K, sites)

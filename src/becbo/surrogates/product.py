@@ -27,6 +27,7 @@ class Product:
     factors: tuple[FeasibilityModel, ...]
     scales: Array  # (d,) length scales of all failures together
     doubt: float = 0.0
+    optimism: float = 0.0
     lapse: float = 0.0  # the chance that a feasible design fails all the same
     # While nothing has worked, pending designs are assumed to fail, by a classifier of their own:
     # believed to work, they would attract further ones.

@@ -52,6 +52,7 @@ class SvmModel:
     scales: Array  # (d,) width of the kernel, the same for all inputs
 
     doubt: ClassVar[float] = 0.0
+    optimism: ClassVar[float] = 0.0
     lapse: ClassVar[float] = 0.0
     is_sharp: ClassVar[bool] = False
 

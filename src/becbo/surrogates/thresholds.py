@@ -42,6 +42,7 @@ class Thresholds:
     parts: tuple[Threshold, ...]
     doubt: float = 0.0
 
+    optimism: ClassVar[float] = 0.0
     lapse: ClassVar[float] = 0.0  # what was measured is a fact
     is_sharp: ClassVar[bool] = True  # a value that is well known crosses its bound at once
 

@@ -225,6 +225,7 @@ class PredictionResponse(BaseModel):
     p_feasible: float  # the probability to work
     band: tuple[float, float]  # its one-sigma range
     bad_luck: float = 0.0  # the chance that a design which works fails all the same
+    optimism: float = 0.0  # taken off the score of a design because a search has chosen it
 
 
 class WhatIfResponse(BaseModel):

@@ -1,0 +1,35 @@
+"""The optimism of a choice: a search ends where the models promise too much.
+
+Designs that were drawn work as often as the models say, designs that a search has climbed to do
+not: among many places it finds those that look best by mistake (the winner's curse).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from becbo.trial import Prediction
+
+_NONE, _FULL = 0.25, 0.5  # chances up to which nothing is taken off, and from which all is
+
+
+def as_chosen(prediction: Prediction, optimism: float) -> Prediction:
+    """What to believe of a design that a search has climbed to.
+
+    Args:
+        prediction: what the models say of it.
+        optimism: by how much its score is too high where its chance is a half or more. Proposals
+            with smaller chances explore, and are as good as the models say.
+
+    Returns:
+        The prediction with the chance that is left.
+    """
+    spared = 1.0 - prediction.bad_luck
+    feasible = prediction.p_feasible / spared
+    taken_off = optimism * np.interp(feasible, (_NONE, _FULL), (0.0, 1.0))
+    chance = float(spared * ndtr(ndtri(feasible) - taken_off))
+    low, high = prediction.band
+    return replace(prediction, p_feasible=chance, band=(min(low, chance), high), optimism=optimism)
