@@ -285,6 +285,6 @@ def test_classifiers_learn_from_the_history(classifier) -> None:
     assert chances[0] > 0.5 > chances[1]
 
 
-def test_caution_gives_attribution_up_and_nothing_else() -> None:
-    assert PerConstraint().cautious() == PerConstraint(max_points=0)
+def test_caution_gives_up_attribution_and_the_discount_of_stated_chances() -> None:
+    assert PerConstraint().cautious() == PerConstraint(max_points=0, optimism=0.0)
     assert OneGP().cautious() == OneGP() and Networks().cautious() == Networks()
