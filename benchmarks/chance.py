@@ -74,6 +74,13 @@ def is_right(record: Record) -> bool:
     return abs(rate(record) - truth) < CLOSE if truth else rate(record) < SMALL
 
 
+def could_be_right(record: Record) -> bool:
+    """Whether who knew the cause of every failure would be so close: bad luck has luck, too."""
+    n_unlucky, n_worked = len(record.unlucky), sum(y is not None for y in record.y)
+    share = n_unlucky / max(n_unlucky + n_worked, 1)
+    return abs(share - record.run.bad_luck) < CLOSE
+
+
 def of(records: Sequence[Record], label: str) -> list[Record]:
     return [r for r in records if r.run.label == label]
 
@@ -185,6 +192,8 @@ def _learned(records: Sequence[Record], label: str) -> tuple[str, ...]:
     measured = f"{right} of {len(runs)} runs, mean {np.mean(rates):.1%}"
     if luck:
         measured += f"; {right_able} of the {len(able)} in which something worked"
+        knowing = sum(map(could_be_right, runs))
+        measured += f"; {knowing} for who knew the cause of every failure"
     return said, measured, yes(right >= (MOST if luck else 1.0) * len(runs))
 
 

@@ -76,6 +76,13 @@ def test_a_rate_is_right_if_it_is_close_or_without_bad_luck_small() -> None:
         assert chance.is_right(record) == right
 
 
+def test_who_knew_every_cause_would_be_right_where_the_draws_are_typical() -> None:
+    for n_unlucky, right in ((1, True), (3, False)):  # of ten designs that would have worked
+        y = (*(None for _ in range(n_unlucky)), *(1.0 for _ in range(10 - n_unlucky)))
+        record = luck_record(rate=0.1, y=y, unlucky=tuple(range(n_unlucky)))
+        assert chance.could_be_right(record) == right
+
+
 def test_a_bin_counts_from_fifty_proposals() -> None:
     for n, said in ((49, "no runs"), (50, "**no**")):
         y = (1.0, *(None for _ in range(n)))
