@@ -6,7 +6,9 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -38,6 +40,30 @@ def _end_with_parent() -> None:
         os._exit(0)
 
 
+class _OutOfTime(BaseException):
+    """Not an Exception, which the code that is interrupted might catch."""
+
+
+@contextmanager
+def _ends_at(deadline: float) -> Iterator[None]:
+    """Raises TimeoutError in this process when its time is over; Windows has no alarms."""
+
+    def ring(*_: object) -> None:
+        raise _OutOfTime
+
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+    signal.signal(signal.SIGALRM, ring)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, max(deadline - time.monotonic(), 1e-6))  # 0: never
+        yield
+    except _OutOfTime:
+        raise TimeoutError from None
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
 @dataclass(frozen=True)
 class RenderedInsight:
     """What a campaign has taught, ready for the page.
@@ -64,7 +90,10 @@ def suggest_one(where: str, name: str) -> int:
 
 
 def suggest_for(
-    description: Mapping[str, Any], history: Sequence[Mapping[str, Any]], q: int
+    description: Mapping[str, Any],
+    history: Sequence[Mapping[str, Any]],
+    q: int,
+    deadline: float,
 ) -> list[dict[str, Any]]:
     """The next designs after a history, as `Optimizer` proposes them; nothing is stored.
 
@@ -72,11 +101,14 @@ def suggest_for(
         description: with the keys of a YAML file.
         history: `params`, `outcome`, `values` and `reason` of each experiment, in order.
         q: how many designs.
+        deadline: when the computation has to end, on the clock `time.monotonic`, which all
+            processes share.
 
     Returns:
         `params`, `believed`, `origin` and `note` of each design.
 
     Raises:
+        TimeoutError: it took longer.
         InvalidInput: the description or an experiment cannot be used; the message says which.
     """
     described = describe(description)
@@ -84,8 +116,10 @@ def suggest_for(
     optimizer = Optimizer(
         described.space, described.outputs, trials=trials, **vars(described.planned)
     )
+    with _ends_at(deadline):
+        proposed = optimizer.ask(q)
     keys = ("params", "believed", "origin", "note")
-    return [{key: asked.to_dict()[key] for key in keys} for asked in optimizer.ask(q)]
+    return [{key: asked.to_dict()[key] for key in keys} for asked in proposed]
 
 
 def _trial(number: int, experiment: Mapping[str, Any]) -> Trial:
