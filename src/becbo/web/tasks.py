@@ -18,7 +18,7 @@ from becbo.campaign.campaign import Campaign
 from becbo.campaign.describing import describe
 from becbo.optimizer import Optimizer
 from becbo.report.html import report_sections
-from becbo.trial import Outcome, Result, Trial
+from becbo.trial import Trial
 
 
 def initialize_worker() -> None:
@@ -89,6 +89,9 @@ def suggest_one(where: str, name: str) -> int:
     return run.number
 
 
+_DESIGN = ("params", "believed", "origin", "note")  # of a trial that is proposed
+
+
 def suggest_for(
     description: Mapping[str, Any],
     history: Sequence[Mapping[str, Any]],
@@ -99,7 +102,8 @@ def suggest_for(
 
     Args:
         description: with the keys of a YAML file.
-        history: `params`, `outcome`, `values` and `reason` of each experiment, in order.
+        history: `params`, `outcome`, `values` and `reason` of each experiment, in order, and what
+            was returned with its design: `believed`, `origin`, `note`.
         q: how many designs.
         deadline: when the computation has to end, on the clock `time.monotonic`, which all
             processes share.
@@ -118,13 +122,13 @@ def suggest_for(
     )
     with _ends_at(deadline):
         proposed = optimizer.ask(q)
-    keys = ("params", "believed", "origin", "note")
-    return [{key: asked.to_dict()[key] for key in keys} for asked in proposed]
+    return [{key: asked.to_dict()[key] for key in _DESIGN} for asked in proposed]
 
 
 def _trial(number: int, experiment: Mapping[str, Any]) -> Trial:
-    outcome, values = Outcome(experiment["outcome"]), dict(experiment["values"])
-    return Trial(number, dict(experiment["params"]), Result(outcome, values, experiment["reason"]))
+    result = {key: experiment[key] for key in ("outcome", "values", "reason")}
+    design = {key: experiment[key] for key in _DESIGN}
+    return Trial.from_dict({"number": number, **design, "result": result})
 
 
 def predict(where: str, name: str, designs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
