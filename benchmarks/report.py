@@ -174,7 +174,7 @@ What each tool is told is in `benchmarks/peer_tools.py` and `peer_botorch.py`. L
 -measured are told the values of limits, others only that a design failed: their runs are the same
 on all suites with these problems, and SMAC has no others. Of those told failures only,
 Ax and SBArchOpt learn where designs fail; HEBO leaves failures out, and so does BoFire with
-several objectives.
+several objectives. Optuna's NSGA-II begins with 50 random designs.
 
 Some settings for measured limits were chosen after seed 0 of the paper's problems had been seen
 (docs/research/measured-limits.md), which flatters `edge-measured`, most of all beside tools with
