@@ -9,13 +9,14 @@ infeasible proposals, and seconds per proposal. `measured`, `pareto-measured` an
 are the other suites with tools that take several objectives or limits.
 
 Tools want different versions of the same packages: give each an environment of its own with
-becbo[dev] in it, and start this in one after the other, on the same folder.
+becbo[bench] in it, and start this in one after the other, on the same folder. Where torch is
+needed, install the version of constraints.txt before anything else.
 
     ax          pip install ax-platform
     bofire      pip install "bofire[optimization]"
     smac        pip install smac
     sbarchopt   pip install "sb-arch-opt[arch-sbo]"
-    hebo        pip install pymoo catboost GPy disjoint-set
+    hebo        pip install gpytorch pymoo catboost GPy disjoint-set
                 pip install --no-deps HEBO==0.3.6 pymoo==0.6.0
 
 Every tool gets the same initial design (10 scrambled Sobol points, drawn until one works) and then

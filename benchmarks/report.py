@@ -171,10 +171,10 @@ runs. Nobody is told the reference point of a hypervolume. Differences between m
 different numbers of seeds are not paired, and single runs tell apart only what is far apart.
 
 What each tool is told is in `benchmarks/peer_tools.py` and `peer_botorch.py`. Labels that end in
--measured are told the values of limits, others only that a design failed. SMAC takes no limits: its
-runs are the same on all suites with these problems. Of the others without values of limits,
+-measured are told the values of limits, others only that a design failed: their runs are the same
+on all suites with these problems, and SMAC has no others. Of those told failures only,
 Ax and SBArchOpt learn where designs fail; HEBO leaves failures out, and so does BoFire with
-several objectives.
+several objectives. Optuna's NSGA-II begins with 50 random designs.
 
 Some settings for measured limits were chosen after seed 0 of the paper's problems had been seen
 (docs/research/measured-limits.md), which flatters `edge-measured`, most of all beside tools with

@@ -55,12 +55,17 @@ UNIT = FloatDistribution(0, 1)
 XY: dict[str, BaseDistribution] = {"x": UNIT, "y": UNIT}
 
 
+def alternating(trial: FrozenTrial) -> tuple[float, float]:
+    """One constraint is kept by every second trial, the other by all."""
+    return trial.number % 2 - 0.5, -1.0
+
+
 class TestOptunasOwnSuite(
     BasicSamplerTestCase, RelativeSamplerTestCase, MultiObjectiveSamplerTestCase
 ):
-    @pytest.fixture
-    def sampler(self) -> Callable[[], BaseSampler]:
-        return lambda: BECBOSampler(seed=0, n_initial=5)
+    @pytest.fixture(params=[None, alternating], ids=["plain", "constrained"])
+    def sampler(self, request: pytest.FixtureRequest) -> Callable[[], BaseSampler]:
+        return lambda: BECBOSampler(seed=0, n_initial=5, constraints_func=request.param)
 
 
 @pytest.fixture

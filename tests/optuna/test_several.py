@@ -7,6 +7,8 @@ from typing import Any
 
 import optuna
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from optuna.distributions import BaseDistribution, FloatDistribution
 from optuna.trial import TrialState
 
@@ -55,6 +57,36 @@ def test_proposes_what_the_optimizer_proposes() -> None:
             optimizer.fail(trial, failure.reason, failure.measured)
     assert [t.params for t in study.trials] == [t.params for t in optimizer.trials]
     assert [t.number for t in study.best_trials] == [t.number for t in optimizer.front]
+
+
+WHOLE = st.integers(-2, 2).map(float)  # so that ties are common
+STATES = st.sampled_from([TrialState.COMPLETE, TrialState.FAIL, TrialState.PRUNED])
+ENDED = st.tuples(
+    STATES,
+    st.tuples(WHOLE, WHOLE),
+    st.dictionaries(st.sampled_from(["hot", "thin"]), WHOLE, max_size=2),
+)
+
+
+@given(st.lists(ENDED, max_size=8), st.tuples(*[st.sampled_from(["minimize", "maximize"])] * 2))
+def test_best_trials_are_the_front_and_what_equals_it(
+    ended: list[Any], directions: tuple[str, str]
+) -> None:
+    study = optuna.create_study(directions=directions)
+    for state, values, constraints in ended:
+        study.add_trial(
+            optuna.create_trial(
+                state=state,
+                values=values if state is TrialState.COMPLETE else None,
+                params={"x": 0.5, "y": 0.5},
+                distributions=XY,
+                constraints=constraints,
+            )
+        )
+    first: dict[tuple[float, ...], int] = {}
+    for trial in study.best_trials:
+        first.setdefault(tuple(trial.values), trial.number)
+    assert [trial.number for trial in known(study).front] == sorted(first.values())
 
 
 @pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")

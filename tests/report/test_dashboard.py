@@ -9,8 +9,9 @@ from wsgiref.simple_server import WSGIRequestHandler, make_server
 import optuna
 import pytest
 
+from becbo import Limit, Objective
 from becbo.errors import InvalidInput
-from becbo.optuna import BECBOSampler, open_storage
+from becbo.optuna import BECBOSampler, mark_failed, open_storage, set_values
 
 optuna_dashboard = pytest.importorskip(
     "optuna_dashboard", reason="optuna-dashboard is not installed: pip install 'becbo[dashboard]'"
@@ -56,7 +57,26 @@ def test_a_study_with_several_objectives_and_a_constraint() -> None:
     found, data = described_study(study)
     assert found.outputs.names == ("value_0 2", "value_1", "hot")  # a parameter is called value_0
     assert len(data.trials) == 20
-    assert "map-1" in attach_plots(study)
+    shown = attach_plots(study)
+    assert {"front-1", "hypervolume", "limit-1", "map-1"} <= set(shown)
+
+
+def test_outputs_of_the_sampler() -> None:
+    def measuring(trial: optuna.Trial) -> tuple[float, float]:
+        x, y = trial.suggest_float("x", 0, 1), trial.suggest_float("y", 0, 1)
+        set_values(trial, {"ph": 6 + 3 * x})
+        if x + y > 1.4:
+            mark_failed(trial, "gel", measured={"cost": x})
+            raise ArithmeticError("gel")
+        return x, x - y
+
+    outputs = [Objective("cost"), Objective("strength", "maximize"), Limit("ph", upper=8)]
+    sampler = BECBOSampler(outputs=outputs, seed=0, n_initial=20)
+    study = optuna.create_study(directions=["minimize", "maximize"], sampler=sampler)
+    study.optimize(measuring, n_trials=20, catch=(ArithmeticError,))
+    found, _ = described_study(study)
+    assert found.outputs.names == ("cost", "strength", "ph")
+    assert {"front-1", "limit-1"} <= set(attach_plots(study))
 
 
 def test_an_empty_study_is_an_error() -> None:

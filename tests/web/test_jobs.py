@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from becbo.errors import InvalidInput
+from becbo.web import jobs as jobs_module
 from becbo.web import tasks
 from becbo.web.jobs import MAX_JOBS, Busy, Jobs, WorkFailed
 
@@ -138,4 +140,34 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
             await jobs._run(tasks.suggest_one, nowhere, "coating")
         jobs.close()
 
+    asyncio.run(play())
+
+
+LONG: list[Any] = [{"name": "x", "parameters": {"a": {"low": 0, "high": 1}}}, [], 50]
+LONG[1] = [
+    {"params": {"a": i / 400}, "outcome": "ok", "values": {"value": i % 7}, "reason": None}
+    for i in range(400)
+]
+
+
+def test_a_worker_ends_what_takes_too_long_and_takes_the_next() -> None:
+    async def play() -> None:
+        jobs = Jobs("lab.db")
+        with pytest.raises(TimeoutError):
+            await jobs._run(tasks.suggest_for, *LONG, time.monotonic())
+        (design,) = await jobs.suggest_for(LONG[0], [], 1)
+        assert design["origin"] == "initial design"
+        jobs.close()
+
+    asyncio.run(play())
+
+
+def test_who_waits_too_long_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def play() -> None:
+        jobs = Jobs("lab.db")
+        with pytest.raises(WorkFailed, match="took more than 0 s; ask for fewer"):
+            await jobs.suggest_for(*LONG)
+        jobs.close()
+
+    monkeypatch.setattr(jobs_module, "MAX_SECONDS", 0)
     asyncio.run(play())

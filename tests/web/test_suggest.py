@@ -69,6 +69,27 @@ def test_the_same_designs_as_an_optimizer_proposes(site: Site) -> None:
     assert site.get("/api/campaigns").json() == before
 
 
+def test_designs_may_be_sent_back_as_they_were_answered(site: Site) -> None:
+    """A limit of risk counts what was suggested, so an experiment has to say that it was."""
+    description = {**DESCRIPTION, "risk": 0.1}
+    described = describe(description)
+    optimizer = Optimizer(described.space, described.outputs, **vars(described.planned))
+    history: list[dict[str, Any]] = []
+    for _ in range(9):
+        response = site.json("/api/suggest", {"description": description, "trials": history})
+        (design,) = response.json()
+        trial = optimizer.ask()
+        assert design["params"] == trial.params
+        hot = trial.params["temperature"]
+        if hot > 300:
+            optimizer.fail(trial, "cracked")
+            history.append({**design, "outcome": "failed", "reason": "cracked"})
+        else:
+            optimizer.tell(trial, hot)
+            history.append({**design, "values": {"hardness": hot}})
+    assert sum(each["believed"] is not None for each in history) > 5
+
+
 def test_without_a_history_the_initial_design_begins(site: Site) -> None:
     (design,) = site.json("/api/suggest", {"description": DESCRIPTION}).json()
     assert design["origin"] == "initial design" and design["believed"] is None
@@ -85,6 +106,7 @@ def test_without_a_history_the_initial_design_begins(site: Site) -> None:
         ({"trials": [{**TRIALS[0], "outcome": "great"}]}, "outcome"),
         ({"trials": [TRIALS[0]] * (MAX_HISTORY + 1)}, "trials"),
         ({"q": 51}, "q"),
+        ({"trials": [{**TRIALS[0], "believed": {"p_feasible": 0.5}}]}, "believed"),
         ({"surprise": 1}, "surprise"),
     ],
 )

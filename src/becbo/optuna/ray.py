@@ -22,7 +22,7 @@ from becbo.errors import Infeasible
 from becbo.optuna.measured import name_values, outputs_of
 from becbo.optuna.outcomes import check_exceptions, mark_failed, mark_lost
 from becbo.optuna.returned import tell_measured
-from becbo.optuna.sampler import BECBOSampler
+from becbo.optuna.sampler import declared_outputs
 from becbo.outputs import Outputs
 from becbo.reasons import Reasons
 
@@ -91,9 +91,7 @@ class FailAwareOptunaSearch(OptunaSearch):  # type: ignore[misc]
     @property
     def _outputs(self) -> Outputs:
         """What the results of trials are looked up for."""
-        sampler = self._ot_study.sampler
-        given = sampler.outputs if isinstance(sampler, BECBOSampler) else None
-        return outputs_of(self._ot_study, (), given)
+        return outputs_of(self._ot_study, (), declared_outputs(self._ot_study))
 
     def on_trial_result(self, trial_id: str, result: Config) -> None:
         """Notes an intermediate result, if it is a number."""

@@ -241,6 +241,11 @@ class BECBOSampler(BaseSampler):
         return asked.params
 
 
+def declared_outputs(study: optuna.Study) -> Outputs | None:
+    """What the trials of a study measure, if its sampler was told."""
+    return study.sampler.outputs if isinstance(study.sampler, BECBOSampler) else None
+
+
 def publish(study: optuna.Study, trial: FrozenTrial, asked: Trial, space: StudySpace) -> None:
     """Writes down what is proposed for a trial, so that other workers see it.
 

@@ -20,6 +20,7 @@ from becbo.errors import InvalidInput
 from becbo.extras import needed_extras
 from becbo.insight.insight import analyze_study
 from becbo.optuna.measured import outputs_of
+from becbo.optuna.sampler import declared_outputs
 from becbo.optuna.spaces import common_distributions, distinct_choices, parameter_of
 from becbo.optuna.study_data import StudyData
 from becbo.outputs import Outputs
@@ -35,7 +36,8 @@ def attach_plots(study: optuna.Study, trial: FrozenTrial | None = None) -> list[
     Needs `pip install 'becbo[dashboard]'`.
 
     Args:
-        study: Any study. Its constraints are limits.
+        study: Any study. Its constraints are limits, and so are those among the `outputs` of its
+            `BECBOSampler`.
         trial: Not used; it makes the function a callback for `study.optimize`.
 
     Returns:
@@ -74,9 +76,12 @@ def described_study(study: optuna.Study) -> tuple[Description, StudyData]:
             f"study {study.study_name!r} has no parameters to draw that all its finished trials "
             "share; run some first"
         )
-    objectives = outputs_of(study, ()).objectives
-    renamed = [replace(each, name=_free_name(each.name, common)) for each in objectives]
-    data = StudyData.of(study, Outputs.of(renamed))
+    outputs = declared_outputs(study)
+    if outputs is None:
+        objectives = outputs_of(study, ()).objectives
+        renamed = [replace(each, name=_free_name(each.name, common)) for each in objectives]
+        outputs = Outputs.of(renamed)
+    data = StudyData.of(study, outputs)
     return Description("study", parameters, data.outputs), data
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import multiprocessing
+import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -124,7 +125,9 @@ class Jobs:
             raise Busy(_busy())
         self._n_stateless += 1
         try:
-            work = self._run(tasks.suggest_for, description, history, q)
+            # The worker ends in time as well: others are waiting for it.
+            deadline = time.monotonic() + MAX_SECONDS
+            work = self._run(tasks.suggest_for, description, history, q, deadline)
             return await asyncio.wait_for(work, MAX_SECONDS)
         except TimeoutError:
             raise WorkFailed(
@@ -164,7 +167,7 @@ class Jobs:
         pool = self._pool
         try:
             return await asyncio.wrap_future(pool.submit(function, *args, **kwargs))
-        except BecboError:
+        except (BecboError, TimeoutError):
             raise
         except BrokenProcessPool as error:  # somebody killed the process, or memory was short
             if self._pool is pool:

@@ -155,10 +155,33 @@ class CreateRequest(_Request):
     failures: FailuresRequest = Field(default=None, description="what is known about failures")
 
 
+class EstimateRequest(_Request):
+    """An estimate of one output, as it was answered."""
+
+    mean: Number
+    std: Number
+
+
+class BelievedRequest(_Request):
+    """What was predicted of a design, as it was answered."""
+
+    outputs: dict[str, EstimateRequest]
+    p_feasible: Number
+    band: tuple[Number, Number]
+    bad_luck: Number = 0.0
+
+
 class ExperimentRequest(_Request):
-    """One experiment of a history, in the order in which they were done."""
+    """One experiment of a history, in the order in which they were done.
+
+    If its design was suggested, send back what was answered with it: with `risk`, only designs
+    that were suggested count, which are those with something believed.
+    """
 
     params: dict[str, Setting]
+    believed: BelievedRequest | None = None
+    origin: Text = "user"
+    note: Text | None = None
     outcome: Outcome = "ok"
     values: dict[str, Number | None] = Field(
         default_factory=dict, description="what was measured, by the name of the output"
@@ -181,7 +204,7 @@ class ImportRequest(_Request):
 
 
 class PredictRequest(_Request):
-    """PredictRequest to predict, each with all settings."""
+    """Designs to predict, each with all settings."""
 
     designs: Annotated[list[dict[str, Setting]], Field(min_length=1, max_length=1000)]
 

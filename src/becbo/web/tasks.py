@@ -6,7 +6,9 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -16,7 +18,7 @@ from becbo.campaign.campaign import Campaign
 from becbo.campaign.describing import describe
 from becbo.optimizer import Optimizer
 from becbo.report.html import report_sections
-from becbo.trial import Outcome, Result, Trial
+from becbo.trial import Trial
 
 
 def initialize_worker() -> None:
@@ -36,6 +38,30 @@ def _end_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(0)
+
+
+class _OutOfTime(BaseException):
+    """Not an Exception, which the code that is interrupted might catch."""
+
+
+@contextmanager
+def _ends_at(deadline: float) -> Iterator[None]:
+    """Raises TimeoutError in this process when its time is over; Windows has no alarms."""
+
+    def ring(*_: object) -> None:
+        raise _OutOfTime
+
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+    signal.signal(signal.SIGALRM, ring)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, max(deadline - time.monotonic(), 1e-6))  # 0: never
+        yield
+    except _OutOfTime:
+        raise TimeoutError from None
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 @dataclass(frozen=True)
@@ -63,20 +89,30 @@ def suggest_one(where: str, name: str) -> int:
     return run.number
 
 
+_DESIGN = ("params", "believed", "origin", "note")  # of a trial that is proposed
+
+
 def suggest_for(
-    description: Mapping[str, Any], history: Sequence[Mapping[str, Any]], q: int
+    description: Mapping[str, Any],
+    history: Sequence[Mapping[str, Any]],
+    q: int,
+    deadline: float,
 ) -> list[dict[str, Any]]:
     """The next designs after a history, as `Optimizer` proposes them; nothing is stored.
 
     Args:
         description: with the keys of a YAML file.
-        history: `params`, `outcome`, `values` and `reason` of each experiment, in order.
+        history: `params`, `outcome`, `values` and `reason` of each experiment, in order, and what
+            was returned with its design: `believed`, `origin`, `note`.
         q: how many designs.
+        deadline: when the computation has to end, on the clock `time.monotonic`, which all
+            processes share.
 
     Returns:
         `params`, `believed`, `origin` and `note` of each design.
 
     Raises:
+        TimeoutError: it took longer.
         InvalidInput: the description or an experiment cannot be used; the message says which.
     """
     described = describe(description)
@@ -84,13 +120,15 @@ def suggest_for(
     optimizer = Optimizer(
         described.space, described.outputs, trials=trials, **vars(described.planned)
     )
-    keys = ("params", "believed", "origin", "note")
-    return [{key: asked.to_dict()[key] for key in keys} for asked in optimizer.ask(q)]
+    with _ends_at(deadline):
+        proposed = optimizer.ask(q)
+    return [{key: asked.to_dict()[key] for key in _DESIGN} for asked in proposed]
 
 
 def _trial(number: int, experiment: Mapping[str, Any]) -> Trial:
-    outcome, values = Outcome(experiment["outcome"]), dict(experiment["values"])
-    return Trial(number, dict(experiment["params"]), Result(outcome, values, experiment["reason"]))
+    result = {key: experiment[key] for key in ("outcome", "values", "reason")}
+    design = {key: experiment[key] for key in _DESIGN}
+    return Trial.from_dict({"number": number, **design, "result": result})
 
 
 def predict(where: str, name: str, designs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
