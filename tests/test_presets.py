@@ -70,17 +70,22 @@ def test_the_bounds() -> None:
 @pytest.mark.parametrize("name", SEARCHED_BY_SLSQP)
 def test_the_search(name: str) -> None:
     """BE-CBO, A.2, and released: 1000 Sobol points, 5 near C = 0.5 and 5 of the best EI, pulled by
-    Adam (1e-2, until 0.02 or 10 stalls), ten starts in the band, SLSQP with 200 iterations."""
+    Adam (1e-2, until 0.02 or 10 stalls), rounds until ten starts are in the band or five in a row
+    are empty, SLSQP with 200 iterations."""
     search = preset(name).search
     assert (search.n_space, search.n_edge, search.n_best) == (1000, 5, 5)
     assert (search.pull_rate, search.pull_enough, search.pull_patience) == (1e-2, 0.02, 10)
-    assert (search.n_starts, search.n_rounds, search.max_iterations) == (10, 5, 200)
+    assert (search.n_starts, search.n_empty, search.max_iterations) == (10, 5, 200)
+    assert search.unit == (1.0 if name == "be-cbo-code" else None), "released: EI as it is"
 
 
 @pytest.mark.parametrize("name", [n for n in SEARCHED_BY_SLSQP if n != "be-cbo-ucb"])
 def test_the_acquisition_is_plain_ei(name: str) -> None:
-    """BE-CBO, 4.2: expected improvement, not its logarithm."""
-    assert preset(name).improvement.acquisition.__name__ == "ExpectedImprovement"
+    """BE-CBO, 4.2: expected improvement, not its logarithm. Released: BoTorch's, whose variance is
+    at least 1e-9."""
+    made = preset(name).improvement.acquisition(None, 0.0)
+    assert type(made).__name__ == "ExpectedImprovement"
+    assert made.least_std == (pytest.approx(1e-9**0.5) if name == "be-cbo-code" else 0.0)
     assert preset(name).weighting is None, "BE-CBO: C is a bound, not a factor"
 
 

@@ -59,6 +59,9 @@ EP_CLASSIFIER = GPClassifier(
 
 TWO_DEVIATIONS = partial(UpperConfidenceBound, beta=4.0)  # above the mean
 
+# BoTorch's EI takes variances below 1e-9 for that, whatever the unit of the value.
+BOTORCH_EI = partial(ExpectedImprovement, least_std=1e-9**0.5)
+
 # A value that is well known crosses its bound within a small fraction of its range. Climbing there
 # takes more steps of several lengths, from better starts; starts that lag behind are given up.
 STEEP_SEARCH = BandSearch(
@@ -227,9 +230,15 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "be-cbo-code",
-            "the rules of the released program: training ends early, mu(x) + sigma(x) >= 0",
+            "the rules of the released program: training ends early, mu + sigma >= 0, units count",
             _PAPER,
-            lambda noisy, nets: _be_cbo(noisy, nets, band=OptimisticLatent()),
+            lambda noisy, nets: _be_cbo(
+                noisy,
+                nets,
+                improvement=OverTheBest(BOTORCH_EI, noisy),
+                band=OptimisticLatent(),
+                search=SlsqpSearch(unit=1.0),
+            ),
             DeepEnsemble(stops_early=True),
         ),
         Method(
