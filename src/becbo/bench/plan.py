@@ -18,7 +18,8 @@ N_INITIAL = 10  # evaluations of the initial design, in the paper and here
 
 # How a run starts. Both draw 10 scrambled Sobol points, the same for every method of a seed.
 PROTOCOLS = {
-    "authors": "draw again, free of charge, until at least one of the 10 points works",
+    "authors": "draw again, free of charge, until at least one of the 10 points works; where that "
+    "is hopeless, the last of them is a design that works",
     "honest": "the first 10 points, whatever they return",
 }
 
