@@ -33,7 +33,8 @@ def working_design(problem: ConstrainedProblem, rng: np.random.Generator) -> Map
 
     def violation(U: Array) -> Array:  # (d, m) -> (m,)
         relative = problem.slacks(problem.from_unit(U.T)) / sizes
-        return np.where(np.isfinite(relative), np.maximum(-relative, 0.0), _BROKEN).sum(axis=1)
+        broken = np.where(np.isfinite(relative), np.maximum(-relative, 0.0), _BROKEN)
+        return np.asarray(broken.sum(axis=1))
 
     found = differential_evolution(
         violation,
