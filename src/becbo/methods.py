@@ -126,6 +126,16 @@ def _be_cbo(noisy: bool, ensemble: DeepEnsemble, **changes: Any) -> Boundary:
     return replace(paper, **changes)
 
 
+def _be_cbo_code(noisy: bool, ensemble: DeepEnsemble, **changes: Any) -> Boundary:
+    """The rules of the released program; EI as it is, so that the unit of the value counts."""
+    released = {
+        "improvement": OverTheBest(BOTORCH_EI, noisy),
+        "band": OptimisticLatent(),
+        "search": SlsqpSearch(unit=1.0),
+    }
+    return _be_cbo(noisy, ensemble, **(released | changes))
+
+
 def _weighted(noisy: bool, ensemble: DeepEnsemble, **changes: Any) -> Boundary:
     """C(x) EI(x) instead of a limit on C(x)."""
     product = {"band": Everywhere(), "search": RestartSearch(), "weighting": Weighted}
@@ -232,13 +242,14 @@ METHODS: dict[str, Method] = {
             "be-cbo-code",
             "the rules of the released program: training ends early, mu + sigma >= 0, units count",
             _PAPER,
-            lambda noisy, nets: _be_cbo(
-                noisy,
-                nets,
-                improvement=OverTheBest(BOTORCH_EI, noisy),
-                band=OptimisticLatent(),
-                search=SlsqpSearch(unit=1.0),
-            ),
+            _be_cbo_code,
+            DeepEnsemble(stops_early=True),
+        ),
+        Method(
+            "be-cbo-code-c",
+            "the same subject to C(x) >= 0.5",
+            _PAPER,
+            lambda noisy, nets: _be_cbo_code(noisy, nets, band=MinimumProbability(0.5)),
             DeepEnsemble(stops_early=True),
         ),
         Method(
