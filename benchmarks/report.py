@@ -161,8 +161,9 @@ as in the paper, and as in the released program. {maximise_sentence}
 
 What was asked for to judge the paper's claims, in runs, and the processor hours of those that are
 there. Hours left are by the pace of the method on the same problem. Where it has not run, they are
-those of the method with the most problems in common, times the ratio of the two on these. A run
-that has to be longer goes on at its last pace, which is too little. Rows of the same method and
+those of the method with the most problems in common, times the ratio of the two on these; what has
+not run at all is taken to be as dear as a method that fits the same classifier. A run that has to
+be longer goes on at its last pace, which is too little. Rows of the same method and
 problems share their runs.
 
 {gaps}
@@ -393,7 +394,7 @@ def write_results() -> None:
         explain=tables["explain"],
         maximise=maximise.table(attained),
         maximise_sentence=maximise.sentence(attained),
-        gaps=gaps.table(everything),
+        gaps=gaps.table(everything, finished(released.OUT)),
         released=released.table(),
         cap=CAP,
         risk=means(finished(RESULTS / "risk")),

@@ -39,6 +39,13 @@ def test_a_version_before_stands_in() -> None:
     assert gaps.seconds_of("mine", "lsq", paces) == pytest.approx(20)
 
 
+def test_what_has_not_run_is_as_dear_as_a_method_with_the_same_classifier() -> None:
+    paces = gaps.paces_of([run_of("lsq", "be-cbo-code", 0, 2.0)], 20)
+    assert gaps.seconds_of("be-cbo-code-c", "lsq", paces) == pytest.approx(20)
+    own = gaps.paces_of([run_of("lsq", "be-cbo-code-c"), run_of("lsq", "be-cbo-code", 0, 2.0)], 20)
+    assert gaps.seconds_of("be-cbo-code-c", "lsq", own) == pytest.approx(10)
+
+
 def test_elsewhere_the_method_with_the_most_problems_in_common_tells() -> None:
     records = [
         *(run_of(problem, "mine", 0, 2.0) for problem in ("lsq", "spring")),
