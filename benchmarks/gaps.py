@@ -60,7 +60,10 @@ ASKED = (
     Asked("interior", ("edge", "be-cbo", "be-cbo-c", "cei", "scbo"), 10, 200),
     Asked("highdim", _HIGH, 5, 200),
     Asked("ackley", _HIGH, 5, 200),
-    *(Asked(f"ablation-{n}", (), 5, 100) for n in ("band", "training", "acquisition")),
+    *(
+        Asked(f"ablation-{n}", (), 5, 100)
+        for n in ("band", "training", "acquisition", "classifier")
+    ),
     *(Asked(f"ablation-{n}", (), 3, 100, _EIGHT) for n in ("networks", "layers", "width", "lr")),
 )
 
