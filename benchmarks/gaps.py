@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,11 @@ _EIGHT = (  # of 2 to 10 dimensions
     *("townsend", "simionescu", "lsq", "three_bar_truss"),
     *("spring", "welded_beam", "speed_reducer", "rolling_bearing"),
 )
+# Until they have run: a method that fits the same classifier.
+_LIKE = {"be-cbo-code-c": "be-cbo-code", "be-cbo-gp": "cei"}
+_RECENT = 10  # proposals whose pace a longer run goes on with
+
+Paces = Mapping[str, Mapping[str, float]]  # label -> problem -> seconds of a run
 
 
 @dataclass(frozen=True)
@@ -54,53 +60,110 @@ ASKED = (
     Asked("interior", ("edge", "be-cbo", "be-cbo-c", "cei", "scbo"), 10, 200),
     Asked("highdim", _HIGH, 5, 200),
     Asked("ackley", _HIGH, 5, 200),
-    *(Asked(f"ablation-{n}", (), 5, 100) for n in ("band", "training", "acquisition")),
+    *(
+        Asked(f"ablation-{n}", (), 5, 100)
+        for n in ("band", "training", "acquisition", "classifier")
+    ),
     *(Asked(f"ablation-{n}", (), 3, 100, _EIGHT) for n in ("networks", "layers", "width", "lr")),
 )
 
 
-def table(records: Sequence[Record]) -> str:
-    """A row per suite and method that is not complete."""
+def table(records: Sequence[Record], others: Sequence[Record] = ()) -> str:
+    """A row per suite and method that was asked for: what is there, what is left and its hours.
+
+    Records of `others` tell the pace of methods that have not run otherwise.
+    """
     rows = []
+    known = {record.run.label.removesuffix("-v1") for record in records}
+    unknown = [record for record in others if record.run.label not in known]
     for asked in ASKED:
+        paces = paces_of([*records, *unknown], asked.budget)
         for label in asked.labels:
-            there = sum(asked.is_met_by(record, label) for record in records)
+            there = [record for record in records if asked.is_met_by(record, label)]
             before = sum(asked.is_met_by(record, f"{label}-v1") for record in records)
+            size = f"{len(asked.where)} x {asked.seeds} x {asked.budget}"
             n = asked.seeds * len(asked.where)
-            if there < n:
-                size = f"{len(asked.where)} x {asked.seeds} x {asked.budget}"
-                rows.append(
-                    (
-                        asked.suite + (", with accuracy" if asked.with_accuracy else ""),
-                        label,
-                        size,
-                        f"{there} of {n}" + (f"; {before} of -v1" if before else ""),
-                        f"{hours_spent(records, asked, label):.1f}",
-                        hours_left(records, asked, label, n - there),
-                    )
+            rows.append(
+                (
+                    asked.suite + (", with accuracy" if asked.with_accuracy else ""),
+                    label,
+                    size,
+                    f"{len(there)} of {n}" + (f"; {before} of -v1" if before else ""),
+                    seeds_there(asked, there),
+                    f"{sum(np.sum(record.seconds) for record in there) / 3600:.1f}",
+                    f"{hours_left(asked, label, there, paces):.1f}" if len(there) < n else "none",
                 )
-    header = ("suite", "method", "problems x seeds x evaluations", "runs there", "hours", "left")
+            )
+    header = (
+        "suite",
+        "method",
+        "problems x seeds x evaluations",
+        "runs there",
+        "seeds",
+        "hours",
+        "left",
+    )
     return Table(header, tuple(rows), ()).markdown()
 
 
-def hours_spent(records: Sequence[Record], asked: Asked, label: str) -> float:
-    """Processor hours of the proposals that are there."""
-    mine = [r for r in records if r.run.problem in asked.where and r.run.label == label]
-    return float(sum(np.sum(record.seconds) for record in mine)) / 3600
+def seeds_there(asked: Asked, there: Sequence[Record]) -> str:
+    """How many seeds there are of each problem: all the same, or the fewest and the most."""
+    counts = [sum(record.run.problem == problem for record in there) for problem in asked.where]
+    return f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
 
 
-def hours_left(records: Sequence[Record], asked: Asked, label: str, n_runs: int) -> str:
-    """At the pace of the method, or of its version before, on these problems; "?" without either.
-
-    Shorter runs have quicker proposals, so from them it is too little.
-    """
-    labels = (label, f"{label}-v1")
-    known = [
-        record
-        for record in records
-        if record.run.problem in asked.where and record.run.label in labels and record.seconds
+def hours_left(asked: Asked, label: str, there: Sequence[Record], paces: Paces) -> float:
+    """Processor hours of the runs that are not there."""
+    done = {record.run.key for record in there}
+    left = [
+        problem
+        for problem in asked.where
+        for seed in range(asked.seeds)
+        if (problem, label, seed) not in done
     ]
-    if not known:
-        return "?"
-    pace = np.mean([np.sum(record.seconds) / len(record.y) for record in known])
-    return f"{n_runs * asked.budget * pace / 3600:.1f}"
+    return sum(seconds_of(label, problem, paces) for problem in left) / 3600
+
+
+def seconds_of(label: str, problem: str, paces: Paces) -> float:
+    """What a run takes, as far as records tell.
+
+    Of the method itself, or of its version before, on the problem. Otherwise of the method with the
+    most problems in common, times how much dearer this one is on those; NaN if there is none.
+    """
+    own = paces.get(f"{label}-v1", {}) | paces.get(label, {})
+    if not own and label in _LIKE:
+        return seconds_of(_LIKE[label], problem, paces)
+    if problem in own:
+        return own[problem]
+    guesses = []
+    for other in paces.values():
+        shared = own.keys() & other.keys()
+        if shared and problem in other:
+            ratios = [np.log(own[p] / other[p]) for p in sorted(shared)]
+            guesses.append((len(shared), other[problem] * float(np.exp(np.mean(ratios)))))
+    if guesses:
+        return max(guesses)[1]
+    return float(np.mean(list(own.values()))) if own else float("nan")
+
+
+def paces_of(records: Sequence[Record], budget: int) -> Paces:
+    """The mean seconds of a run of so many evaluations, per label and problem."""
+    seconds: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for record in records:
+        if record.seconds:
+            spent = seconds_at(record, budget)
+            seconds[record.run.label][record.run.problem].append(spent)
+    return {
+        label: {problem: float(np.mean(times)) for problem, times in by_problem.items()}
+        for label, by_problem in seconds.items()
+    }
+
+
+def seconds_at(record: Record, budget: int) -> float:
+    """Of the proposals of a run cut at the budget, or continued at the pace of the last ones.
+
+    Proposals get slower, so for a continued one it is too little.
+    """
+    n = budget - record.n_initial
+    missing = max(n - len(record.seconds), 0)
+    return float(np.sum(record.seconds[:n]) + missing * np.mean(record.seconds[-_RECENT:]))

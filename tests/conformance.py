@@ -46,6 +46,8 @@ from becbo.surrogates.base import Regressor
 QUICK_ENSEMBLE = {"n_networks": 2, "width_factor": 8, "n_steps": 20}
 QUICK_SEARCH = {"n_space": 200, "n_edge": 2, "n_best": 2}
 
+UNITS_COUNT = ("be-cbo-code", "be-cbo-code-c")
+
 
 def quickened(name: str, noisy: bool = False) -> Proposer:
     """The method with less effort where that changes no claim."""
@@ -497,7 +499,11 @@ class Conformance:
             assert one.believed == predicted_times(other.believed, {"value": -1.0})
 
     @pytest.mark.parametrize("factor", [2.0**-20, 2.0**20])  # exact in binary
-    def test_the_unit_of_the_value_does_not_matter(self, quick: Proposer, factor: float) -> None:
+    def test_the_unit_of_the_value_does_not_matter(
+        self, method: str, quick: Proposer, factor: float
+    ) -> None:
+        if method in UNITS_COUNT:
+            pytest.skip("the released program stops at absolute changes of EI")
         space, trials = reals(2), usual_history(reals(2), 15)
         scaled = times(trials, {"value": factor})
         one = Optimizer(space, method=quick, seed=0, trials=trials).ask()

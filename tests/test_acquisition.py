@@ -162,6 +162,17 @@ def test_values_are_those_of_the_regressor(regressor) -> None:
     )
 
 
+def test_small_standard_deviations_can_be_taken_for_a_larger_one(regressor) -> None:
+    """Released: BoTorch's EI, which clamps the variance at 1e-9."""
+    P = np.vstack([regressor.X, np.random.default_rng(1).random((20, 2))])
+    mean, std = regressor.predict(P)
+    floor = float(np.median(std))
+    expected = expected_improvement(mean, np.maximum(std, floor), 1.2)[0]
+    floored = ExpectedImprovement(regressor, 1.2, floor)
+    np.testing.assert_array_equal(floored.values(P), expected)
+    assert (floored.values(P) > ExpectedImprovement(regressor, 1.2).values(P)).any()
+
+
 def test_log_feasibility_is_the_logarithm_of_the_probability() -> None:
     X = np.random.default_rng(0).random((12, 2))
     model = GPClassifier(scale=fixed(4.0)).fit(X, X[:, 0] > 0.4)
@@ -219,6 +230,7 @@ def test_the_asymmetric_entropy_is_largest_a_little_inside() -> None:
     "build",
     [
         lambda r: ExpectedImprovement(r, 0.9),
+        lambda r: ExpectedImprovement(r, 0.9, least_std=0.05),
         lambda r: LogExpectedImprovement(r, 0.9),
         lambda r: LogExpectedImprovement(r, 3.0),
         lambda r: UpperConfidenceBound(r, 0.9, beta=4.0),
@@ -230,6 +242,7 @@ def test_the_asymmetric_entropy_is_largest_a_little_inside() -> None:
     ],
     ids=[
         "ei",
+        "ei, floored",
         "log ei",
         "log ei, out of reach",
         "ucb",

@@ -369,6 +369,13 @@ TABLE: dict[str, set[str]] = {
         "becbo.threads",
         "becbo.bench",
     },
+    "becbo.bench.starts": {
+        "becbo.arrays",
+        "numpy",
+        "scipy",
+        "becbo.errors",
+        "becbo.problems",
+    },
     "becbo.bench.replay": {
         "becbo.arrays",
         "numpy",

@@ -9,12 +9,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
+from scipy.special import ndtr
 
 from becbo.acquisition import LogWeighted, UpperConfidenceBound, Weighted
 from becbo.methods import EP_CLASSIFIER, METHODS
-from becbo.proposers.svm_cbo import BETA
-from becbo.surrogates.ensemble import MOVING, DeepEnsemble, has_settled
-from becbo.surrogates.variational import PRIOR
+from becbo.proposers import scbo
+from becbo.proposers.svm_cbo import BETA, PHASES
+from becbo.surrogates.base import probit_score
+from becbo.surrogates.ensemble import MOVING, DeepEnsemble, has_settled, latent_moments
+from becbo.surrogates.variational import PRIOR, VariationalClassifier, hyperparameters
 
 
 def preset(name: str) -> Any:
@@ -31,7 +35,9 @@ SEARCHED_BY_SLSQP = [
     "be-cbo-mle",
     "be-cbo-ucb",
     "be-cbo-code",
+    "be-cbo-code-c",
 ]
+RELEASED = ("be-cbo-code", "be-cbo-code-c")
 
 
 @pytest.mark.parametrize("name", [n for n in METHODS if n.startswith(("be-cbo", "cei", "scbo"))])
@@ -42,8 +48,11 @@ def test_the_value_is_a_gp_in_the_ranges_of_the_released_program(name: str) -> N
     assert (gp.noise.low, gp.noise.high) == (1e-8, 1e-3)
     assert gp.kernel.__name__ == "matern52"
     assert gp.lengthscale.spread == gp.noise.spread == gp.scale.spread == np.inf, "no priors"
+    assert not gp.scale_with_dim, "no priors, also none that grow with the dimension"
     # Released: any variance. Ours spans six decades around that of the values.
     assert (gp.scale.low, gp.scale.high) == (1e-3, 1e3)
+    # Ours, in the table of differences: fits go on from the last one, on a nugget for rounding.
+    assert (gp.n_iterations, gp.n_warm_iterations, gp.nugget) == (50, 20, 1e-10)
 
 
 @pytest.mark.parametrize("name", WITH_NETWORKS)
@@ -54,33 +63,78 @@ def test_the_ensemble_is_the_papers(name: str) -> None:
     assert (nets.n_networks, nets.n_layers, nets.width_factor) == (5, 4, 64)
     assert (nets.learning_rate, nets.n_steps) == (3e-4, 1000)
     assert nets.training == ("mle" if name == "be-cbo-mle" else "elbo"), "BE-CBO, 4.1 and ablation"
-    assert nets.stops_early == (name == "be-cbo-code"), "only the released program ends early"
+    assert nets.stops_early == (name in RELEASED), "only the released program ends early"
+    widths = {d: nets.shapes(d)[0][1] for d in (2, 3, 6, 7, 30)}
+    assert widths == {2: 64, 3: 64, 6: 128, 7: 128, 30: 256}, "released: log2 d rounded down"
+
+
+def test_the_latent_of_the_ensemble() -> None:
+    """BE-CBO, 4.1 and A.1.2: mean and unbiased variance over the networks, then a softplus.
+
+    Released: 1e-4 more, GPyTorch's jitter.
+    """
+    F = np.random.default_rng(0).normal(size=(5, 20))
+    mean, std = latent_moments(F)
+    np.testing.assert_allclose(mean, F.mean(axis=0))
+    variance = np.log1p(np.exp(F.var(axis=0, ddof=1))) + 1e-4
+    np.testing.assert_allclose(std**2, variance, rtol=1e-9)
 
 
 def test_the_bounds() -> None:
     """BE-CBO: C >= 0.5 - sigma; BE-CBO-C: C >= 0.5; released program: mu + sigma >= 0."""
     kinds = {name: type(preset(name).band).__name__ for name in SEARCHED_BY_SLSQP}
-    assert kinds.pop("be-cbo-c") == "MinimumProbability"
+    assert kinds.pop("be-cbo-c") == kinds.pop("be-cbo-code-c") == "MinimumProbability"
     assert kinds.pop("be-cbo-code") == "OptimisticLatent"
     assert set(kinds.values()) == {"DynamicBound"}
-    assert preset("be-cbo-c").band.p == 0.5
+    assert preset("be-cbo-c").band.p == preset("be-cbo-code-c").band.p == 0.5
     assert type(preset("be-cbo-search").band).__name__ == "DynamicBound"
+
+
+class Believed:
+    """A model with a Gaussian latent at each point, as in BE-CBO, A.1.2."""
+
+    mean, std = np.array([-2.0, -0.97, -0.3, 0.0, 0.5]), np.array([0.9, 1.0, 0.85, 2.0, 0.9])
+
+    def latent(self, X: Any) -> Any:
+        return self.mean, self.std
+
+    def score(self, X: Any) -> Any:
+        return probit_score(self.mean, self.std)
+
+
+def test_what_the_bounds_say() -> None:
+    """BE-CBO, 4.2: C(x) >= 0.5 - sigma(x), half the width of [Phi(mu - s), Phi(mu + s)]; released:
+    Phi(mu + s) >= 0.5; BE-CBO-C: C(x) >= 0.5."""
+    model: Any = Believed()
+    X, mean, std = np.zeros((5, 1)), model.mean, model.std
+    C = ndtr(mean / np.sqrt(1 + std**2))
+    sigma = (ndtr(mean + std) - ndtr(mean - std)) / 2
+    np.testing.assert_allclose(preset("be-cbo").band.slack(model, X), C - (0.5 - sigma))
+    np.testing.assert_array_equal(preset("be-cbo-c").band.slack(model, X) >= 0, C >= 0.5)
+    released = preset("be-cbo-code").band.slack(model, X)
+    np.testing.assert_allclose(released, mean + std)
+    assert len({tuple(C >= 0.5), tuple(C >= 0.5 - sigma), tuple(released >= 0)}) == 3
 
 
 @pytest.mark.parametrize("name", SEARCHED_BY_SLSQP)
 def test_the_search(name: str) -> None:
     """BE-CBO, A.2, and released: 1000 Sobol points, 5 near C = 0.5 and 5 of the best EI, pulled by
-    Adam (1e-2, until 0.02 or 10 stalls), ten starts in the band, SLSQP with 200 iterations."""
+    Adam (1e-2, until 0.02 or 10 stalls), rounds until ten starts are in the band or five in a row
+    are empty, SLSQP with 200 iterations."""
     search = preset(name).search
     assert (search.n_space, search.n_edge, search.n_best) == (1000, 5, 5)
     assert (search.pull_rate, search.pull_enough, search.pull_patience) == (1e-2, 0.02, 10)
-    assert (search.n_starts, search.n_rounds, search.max_iterations) == (10, 5, 200)
+    assert (search.n_starts, search.n_empty, search.max_iterations) == (10, 5, 200)
+    assert search.unit == (1.0 if name in RELEASED else None), "released: EI as it is"
 
 
 @pytest.mark.parametrize("name", [n for n in SEARCHED_BY_SLSQP if n != "be-cbo-ucb"])
 def test_the_acquisition_is_plain_ei(name: str) -> None:
-    """BE-CBO, 4.2: expected improvement, not its logarithm."""
-    assert preset(name).improvement.acquisition.__name__ == "ExpectedImprovement"
+    """BE-CBO, 4.2: expected improvement, not its logarithm. Released: BoTorch's, whose variance is
+    at least 1e-9."""
+    made = preset(name).improvement.acquisition(None, 0.0)
+    assert type(made).__name__ == "ExpectedImprovement"
+    assert made.least_std == (pytest.approx(1e-9**0.5) if name in RELEASED else 0.0)
     assert preset(name).weighting is None, "BE-CBO: C is a bound, not a factor"
 
 
@@ -104,6 +158,15 @@ def test_products(name: str) -> None:
     assert (search.n_together, search.max_iterations) == (5, 200)
 
 
+def test_the_search_that_is_ours() -> None:
+    """`be-cbo-search`: the paper's models and bound, but log EI and the search of `edge`."""
+    mixed, paper = preset("be-cbo-search"), preset("be-cbo")
+    assert (mixed.regressor, mixed.classifier) == (paper.regressor, paper.classifier)
+    assert (mixed.band, mixed.weighting) == (paper.band, None)
+    assert mixed.improvement.acquisition.__name__ == "LogExpectedImprovement"
+    assert mixed.search == preset("edge").search
+
+
 def test_the_product_that_is_ours() -> None:
     """`cei-ep` maximises the same product, but its logarithm and by the search of `edge`."""
     assert preset("cei-ep").weighting is LogWeighted
@@ -122,6 +185,24 @@ def test_the_gp_classifier_of_the_baselines(name: str) -> None:
     assert PRIOR.kernel.__name__ == "rbf" and not PRIOR.ard and PRIOR.bias == 0
 
 
+def test_the_gp_classifier_is_fitted_from_gpytorchs_initial_values(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Released: raw parameters at zero, a soft plus for length scale and variance, every time."""
+    begun: list[Any] = []
+
+    def noted(function: Any, start: Any, *more: Any, **options: Any) -> Any:
+        begun.append((start.tolist(), options["options"]))
+        return minimize(function, start, *more, **options)
+
+    monkeypatch.setattr("scipy.optimize.minimize", noted)
+    X = np.random.default_rng(0).random((12, 2))
+    VariationalClassifier().fit(X, X[:, 0] > 0.5)
+    assert begun == [([0.0, 0.0, 0.0], {"maxiter": 200})]
+    theta, _ = hyperparameters(np.zeros(3))
+    np.testing.assert_allclose(np.exp(theta[:2]), np.log(2))
+
+
 @pytest.mark.parametrize("name", ["cei-ep", "scbo-ep", "be-cbo-gp-ep"])
 def test_the_gp_classifier_that_is_ours(name: str) -> None:
     """The same prior, RBF with one length scale and without hyperpriors, by EP."""
@@ -131,13 +212,29 @@ def test_the_gp_classifier_that_is_ours(name: str) -> None:
 
 
 def test_svm_cbo() -> None:
-    """SVM-CBO's program: C = 1, and LCB with 1.96 standard deviations in the second phase."""
-    assert BETA == 1.96
+    """SVM-CBO's program: 60 evaluations of the boundary for 30 of LCB with 1.96 deviations.
+
+    BE-CBO, appendix B: "we maintained the same ratio".
+    """
+    assert (BETA, PHASES) == (1.96, (60, 30))
     assert preset("svm-cbo").regressor.kernel.__name__ == "rbf"
+
+
+def test_scbo() -> None:
+    """BE-CBO, appendix B: BoTorch's tutorial of Eriksson and Poloczek 2021, with restarts.
+
+    Sides of 0.8, from 2^-7 to 1.6; doubled after 10 successes (their paper: 3), halved after
+    max(4, d) failures; min(5000, max(2000, 200 d)) candidates that move 20 dimensions.
+    """
+    assert (scbo.LENGTH_INIT, scbo.LENGTH_MIN, scbo.LENGTH_MAX) == (0.8, 2.0**-7, 1.6)
+    assert (scbo.SUCCESS_TOLERANCE, scbo.MIN_FAILURE_TOLERANCE) == (10, 4)
+    assert (scbo.N_RESTART, scbo.MOVED) == (10, 20), "released: ten Sobol points"
+    assert [scbo.n_candidates(d) for d in (2, 10, 20, 30)] == [2000, 2000, 4000, 5000]
 
 
 def test_the_moving_average_ends_training_as_in_botorch() -> None:
     """Released: ExpMAStoppingCriterion, ten losses, eta 1, relative 1e-5."""
+    assert len(MOVING) == 10
     assert MOVING[-1] / MOVING[0] == pytest.approx(np.e)
     assert MOVING.sum() == pytest.approx(1)
     falling = list(np.geomspace(1, 0.5, 50))

@@ -113,15 +113,19 @@ class ExpectedImprovement:
 
     regressor: Regressor
     best: float
+    least_std: float = 0.0  # smaller ones are taken for this, in the unit of the value
 
     def values(self, X: Array) -> Array:
         """EI (m,)."""
-        return expected_improvement(*self.regressor.predict(X), self.best)[0]
+        mean, std = self.regressor.predict(X)
+        return expected_improvement(mean, np.maximum(std, self.least_std), self.best)[0]
 
     def values_grad(self, X: Array) -> tuple[Array, Array]:
         """EI (m,) and its gradient (m, d)."""
         mean, std, dmean, dstd = self.regressor.predict_grad(X)
-        value, by_mean, by_std = expected_improvement(mean, std, self.best)
+        floored = np.maximum(std, self.least_std)
+        value, by_mean, by_std = expected_improvement(mean, floored, self.best)
+        by_std = np.where(std < self.least_std, 0.0, by_std)
         return value, by_mean[:, None] * dmean + by_std[:, None] * dstd
 
 

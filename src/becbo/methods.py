@@ -59,6 +59,9 @@ EP_CLASSIFIER = GPClassifier(
 
 TWO_DEVIATIONS = partial(UpperConfidenceBound, beta=4.0)  # above the mean
 
+# BoTorch's EI takes variances below 1e-9 for that, whatever the unit of the value.
+BOTORCH_EI = partial(ExpectedImprovement, least_std=1e-9**0.5)
+
 # A value that is well known crosses its bound within a small fraction of its range. Climbing there
 # takes more steps of several lengths, from better starts; starts that lag behind are given up.
 STEEP_SEARCH = BandSearch(
@@ -121,6 +124,16 @@ def _be_cbo(noisy: bool, ensemble: DeepEnsemble, **changes: Any) -> Boundary:
         search=SlsqpSearch(),
     )
     return replace(paper, **changes)
+
+
+def _be_cbo_code(noisy: bool, ensemble: DeepEnsemble, **changes: Any) -> Boundary:
+    """The rules of the released program; EI as it is, so that the unit of the value counts."""
+    released = {
+        "improvement": OverTheBest(BOTORCH_EI, noisy),
+        "band": OptimisticLatent(),
+        "search": SlsqpSearch(unit=1.0),
+    }
+    return _be_cbo(noisy, ensemble, **(released | changes))
 
 
 def _weighted(noisy: bool, ensemble: DeepEnsemble, **changes: Any) -> Boundary:
@@ -227,9 +240,16 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "be-cbo-code",
-            "the rules of the released program: training ends early, mu(x) + sigma(x) >= 0",
+            "the rules of the released program: training ends early, mu + sigma >= 0, units count",
             _PAPER,
-            lambda noisy, nets: _be_cbo(noisy, nets, band=OptimisticLatent()),
+            _be_cbo_code,
+            DeepEnsemble(stops_early=True),
+        ),
+        Method(
+            "be-cbo-code-c",
+            "the same subject to C(x) >= 0.5",
+            _PAPER,
+            lambda noisy, nets: _be_cbo_code(noisy, nets, band=MinimumProbability(0.5)),
             DeepEnsemble(stops_early=True),
         ),
         Method(

@@ -11,7 +11,9 @@ from becbo.bench.plan import SUITES
 from becbo.bench.records import Record
 from becbo.bench.summary import sign_test
 from becbo.bench.verdicts import judged, sentence, verdict_table, verdicts
+from becbo.methods import METHODS
 from becbo.problems import get_single
+from becbo.surrogates.ensemble import DeepEnsemble
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.words)
@@ -132,3 +134,19 @@ def test_other_quantities(quantity) -> None:
 def test_nothing_to_judge() -> None:
     assert verdicts([record("edge", 0, 1.0)]) == []
     assert np.isnan(ERRORS.of(record("a", 0, 1.0), 3))
+
+
+def test_the_search_is_judged_on_the_same_models_and_bound() -> None:
+    """With other training and another bound beside it, nobody knew which of them made it better."""
+    (claim,) = (c for c in CLAIMS if "search of `edge`" in c.words)
+    for label, other in claim.pairs:
+        ours, theirs = (
+            METHODS[name.removesuffix("-v1")].build(False, DeepEnsemble())
+            for name in (label, other)
+        )
+        assert (ours.band, ours.classifier, ours.regressor) == (
+            theirs.band,
+            theirs.classifier,
+            theirs.regressor,
+        )
+        assert ours.search != theirs.search

@@ -99,22 +99,6 @@ def test_a_line_cut_short_is_mentioned(bench: Callable[..., Done]) -> None:
     assert len(table.out.splitlines()) == 5
 
 
-def test_runs_that_had_to_begin_blind_are_mentioned(bench: Callable[..., Done]) -> None:
-    blind = [
-        "--problems",
-        "ackley_scbo_20d",
-        "--methods",
-        "sobol",
-        "--budget",
-        "10",
-        "--seeds",
-        "1",
-    ]
-    assert "began without a working design" in bench("run", *blind, "--out", "a").out
-    done = bench("run", *blind, "--protocol", "honest", "--out", "b")
-    assert (done.code, "began without" in done.out) == (0, False)
-
-
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [

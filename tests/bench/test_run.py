@@ -10,7 +10,8 @@ import pytest
 from bench.sample import make_record, make_run
 
 import becbo.bench.run
-from becbo import InvalidInput, Optimizer, Trial
+from becbo import BecboError, InvalidInput, Optimizer, Trial
+from becbo.bench.experiment import perform
 from becbo.bench.plan import N_INITIAL, make_proposer
 from becbo.bench.records import Record, missing, read, write
 from becbo.bench.run import attempt, execute, fan_out, initial_design, seconds_left
@@ -93,9 +94,24 @@ def test_both_protocols_agree_where_the_first_draw_works() -> None:
     assert initial_design(lsq, 0, "authors") == initial_design(lsq, 0, "honest")
 
 
-def test_no_hopeless_redraws() -> None:
-    record = execute(make_run("ackley_scbo_20d", "sobol"))
-    assert (record.redraws, record.started_blind) == (0, True)
+@pytest.mark.parametrize("name", ["ackley_scbo_20d", "refrigeration"])
+def test_where_redraws_are_hopeless_the_last_point_is_one_that_works(name: str) -> None:
+    problem = get(name)
+    design, honest = (initial_design(problem, 0, p).params for p in ("authors", "honest"))
+    assert design[:-1] == honest[:-1] and len(design) == N_INITIAL
+    assert perform(problem, design[-1]).values
+    assert initial_design(problem, 1, "authors").params[-1] != design[-1]
+    record = execute(make_run(name, "sobol"))
+    assert (record.redraws, record.started_blind) == (0, False)
+    assert execute(make_run(name, "sobol", protocol="honest")).started_blind
+
+
+def test_a_problem_without_a_design_that_works_is_refused() -> None:
+    impossible = replace(
+        get("lsq"), feasibility_ratio=None, slack_formulas=lambda X: {"never": -1.0 - X[:, 0]}
+    )
+    with pytest.raises(BecboError, match="no design was found that works"):
+        initial_design(impossible, 0, "authors")
 
 
 @pytest.mark.parametrize("budget", [1, 10])

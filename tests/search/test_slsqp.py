@@ -63,9 +63,9 @@ def test_a_repeat_is_not_called_a_random_point() -> None:
 
 def test_rounds_are_repeated_until_a_start_meets_the_bound() -> None:
     goal = make_goal(plane([1.0, 0.0]), lambda X: (1e-2 - X[:, 0], np.zeros_like(X)))
-    lonely = {"n_space": 8, "n_edge": 1, "n_best": 1, "n_rounds": 1}
+    lonely = {"n_space": 8, "n_edge": 1, "n_best": 1, "n_empty": 1}
     assert search(goal, cube(2), **lonely).winner == "random"
-    assert search(goal, cube(2), **{**lonely, "n_rounds": 200}).winner != "random"
+    assert search(goal, cube(2), **{**lonely, "n_empty": 200}).winner != "random"
 
 
 def test_starts_accumulate_until_there_are_ten() -> None:
@@ -81,6 +81,71 @@ def test_starts_accumulate_until_there_are_ten() -> None:
     assert 0 < len(SlsqpSearch()._starts(half, where, np.random.default_rng(0))[0]) < 10
     Counted().maximise(half, where, no_hints(2), rng)
     assert len(climbed) == 10  # released: rounds go on until ten are in the band
+
+
+@pytest.mark.parametrize(
+    ("found", "n_starts"),
+    [
+        ([1] * 10, 10),  # one a round is enough
+        ([0, 0, 0, 0, 3] * 4, 10),  # empty rounds count in a row only
+        ([2, 0, 0, 0, 0, 0, 9], 2),  # five in a row: those that were found have to do
+        ([7, 7], 10),
+    ],
+)
+def test_rounds_go_on_until_five_in_a_row_are_empty(found: list[int], n_starts: int) -> None:
+    """Released: `iter_count` returns to zero whenever a round has brought a start."""
+    rounds, climbed = iter(found), []
+
+    class Told(SlsqpSearch):
+        def _starts(self, goal, region, rng):
+            return rng.random((next(rounds), 2)), 1.0
+
+        def _climb(self, goal, x, region, unit):
+            climbed.append(x)
+            return x
+
+    everywhere = make_goal(plane([1.0, 0.0]), plane([0.0, 0.0], 1.0))
+    Told().maximise(everywhere, region(cube(2)), no_hints(2), np.random.default_rng(0))
+    assert len(climbed) == n_starts
+
+
+@pytest.mark.parametrize(
+    ("losses", "n_steps"),
+    [
+        ([0.5] * 50, 12),  # the first counts as a gain, then eleven stalls
+        ([0.5 - 2e-4 * (i // 2) for i in range(50)], 22),  # stalls add up, gains do not undo them
+        ([0.5 - 0.6e-4 * i for i in range(50)], 22),  # two small steps together are a gain
+        ([0.5, 0.4, 0.01, 0.0], 3),  # near enough after the step that began there
+        ([0.01, 0.0], 1),
+    ],
+)
+def test_the_pull_ends_by_the_released_rules(losses: list[float], n_steps: int) -> None:
+    """Released: until the loss is below 0.02 or has gained less than 1e-4 more than ten times."""
+    met = iter(losses)
+    asked: list[float] = []
+
+    def boundary(X):
+        asked.append(next(met))
+        gap = np.sqrt(asked[-1])
+        return np.full(len(X), gap), np.ones_like(X) / gap  # a step is the same for every loss
+
+    goal = replace(CASES[1].goal, boundary=boundary)
+    start = np.full((3, 2), 0.5)
+    pulled = SlsqpSearch()._pull(goal, start, region(cube(2)))
+    assert len(asked) == n_steps
+    np.testing.assert_allclose(pulled, 0.5 - 1e-2 * n_steps, atol=1e-6)  # Adam at a constant slope
+
+
+def test_in_a_fixed_unit_the_scale_of_the_goal_decides_when_slsqp_stops() -> None:
+    """Released: EI as it is, and SLSQP ends when it changes by less than 1e-6."""
+    target, x = np.array([0.8, 0.3]), np.array([0.5, 0.5])
+    tiny = make_goal(quadratic(target, 1e-9), plane([0.0, 0.0], 1.0))
+    where = region(cube(2))
+    np.testing.assert_allclose(SlsqpSearch()._climb(tiny, x, where, 1.0), x, atol=1e-6)
+    np.testing.assert_allclose(SlsqpSearch()._climb(tiny, x, where, 1e-9), target, atol=1e-3)
+    far = search(tiny, cube(2), unit=1.0).x
+    near = search(tiny, cube(2)).x
+    assert np.abs(near - target).max() < 1e-3 < np.abs(far - target).max()
 
 
 def test_starts_are_pulled_to_the_edge() -> None:

@@ -25,6 +25,7 @@ from becbo.surrogates.ensemble import (
     elbo_slope,
     ensemble_score,
     ensemble_score_grad,
+    has_settled,
     initial_weights,
     layer_shapes,
     outputs,
@@ -430,6 +431,7 @@ def test_networks_have_the_papers_size_and_torchs_initial_weights(d, width):
 
 @pytest.mark.parametrize("training", ["elbo", "mle"])
 def test_training_can_stop_once_the_data_are_separated(training):
+    """Released: training ends at 100 % accuracy on the data, not before."""
     X, feasible = disc(20)
     chosen = DeepEnsemble(training=training, learning_rate=3e-3, n_steps=300)
     longer = chosen.fit(X, feasible, np.random.default_rng(0))
@@ -437,6 +439,27 @@ def test_training_can_stop_once_the_data_are_separated(training):
     model = stopping.fit(X, feasible, np.random.default_rng(0))
     np.testing.assert_array_equal(model.score(X)[0] > 0, feasible)
     assert np.abs(model.score(X)[0]).min() < np.abs(longer.score(X)[0]).min()
+
+
+@pytest.mark.parametrize("objective", [ELBO, MLE])
+def test_training_can_stop_once_the_loss_has_settled(objective):
+    """Released: the step is made, then the moving average of the losses is looked at."""
+    X, feasible = np.repeat(disc(10)[0], 2, axis=0), np.tile([True, False], 10)  # inseparable
+    chosen = DeepEnsemble(learning_rate=3e-2, n_steps=2000, width_factor=8)
+    shapes = chosen.shapes(2)
+    theta = initial_weights(shapes, np.random.default_rng(0))
+    losses = []
+
+    def noted(F, y):
+        losses.append(objective.loss(F, y))
+        return losses[-1]
+
+    data = X, feasible, objective._replace(loss=noted)
+    stopped = train_networks(theta, shapes, *data, replace(chosen, stops_early=True))
+    assert 10 < len(losses) < 2000
+    assert has_settled(losses) and not has_settled(losses[:-1])
+    as_long = train_networks(theta, shapes, *data, replace(chosen, n_steps=len(losses)))
+    np.testing.assert_array_equal(stopped, as_long)
 
 
 @pytest.mark.parametrize("training", ["elbo", "mle"])

@@ -16,7 +16,7 @@ from becbo.arrays import Array
 from becbo.bench.plan import make_proposer
 from becbo.bench.records import Record
 from becbo.bench.summary import values
-from becbo.data import dataset
+from becbo.data import Dataset, dataset
 from becbo.models.base import Models
 from becbo.outputs import Outputs
 from becbo.problems import Problem, get, get_single
@@ -54,15 +54,24 @@ def can_replay(record: Record) -> bool:
 
 def fit(record: Record, n: int) -> tuple[Proposer, Models]:
     """The method of a run, and its models of the first n evaluations."""
-    run, space = record.run, problem_of(record).space
-    proposer = make_proposer(run, budget=run.budget)
+    proposer = make_proposer(record.run, budget=record.run.budget)
+    with one_thread():
+        return proposer, proposer.fit(history(record, n), generator(record, n))
+
+
+def generator(record: Record, n: int) -> np.random.Generator:
+    """For whatever is random after n evaluations."""
+    return np.random.default_rng((record.run.seed, n))
+
+
+def history(record: Record, n: int) -> Dataset:
+    """The first n evaluations of a run."""
+    space = problem_of(record).space
     trials = [
         Trial(i, dict(zip(space.names, x, strict=True)), _result(y))
         for i, (x, y) in enumerate(zip(record.x[:n], values(record)[:n].tolist(), strict=True))
     ]
-    data = dataset(trials, space, _OUTPUTS)
-    with one_thread():
-        return proposer, proposer.fit(data, np.random.default_rng((run.seed, n)))
+    return dataset(trials, space, _OUTPUTS)
 
 
 def _result(value: float) -> Result:

@@ -22,6 +22,7 @@ from becbo.bench.accuracy import DIGITS, balanced_accuracy
 from becbo.bench.experiment import Experiment, answer, outputs_of, perform, struck
 from becbo.bench.plan import N_INITIAL, Run, make_proposer
 from becbo.bench.records import Record, Searches
+from becbo.bench.starts import working_design
 from becbo.errors import BecboError
 from becbo.extras import needed_extras
 from becbo.problems import ConstrainedProblem, Problem, get, get_single
@@ -51,17 +52,19 @@ class Start:
 def initial_design(problem: ConstrainedProblem, seed: int, protocol: str) -> Start:
     """Ten scrambled Sobol points; for the authors' protocol drawn until at least one works.
 
-    Where that is hopeless (a share that works of less than one in a million), the first draw
-    is kept under both protocols. `Record.started_blind` tells.
+    Where that is hopeless (a share that works of less than one in a million), the last point of
+    the first draw makes way for a design that works.
     """
     rng = np.random.default_rng((seed, _DESIGN))
     ratio = problem.feasibility_ratio or 0.0
-    can_redraw = protocol == "authors" and ratio > HOPELESS
-    n_draws = math.ceil(_SURE / (N_INITIAL * ratio)) if can_redraw else 1
+    is_hopeless, is_honest = ratio <= HOPELESS, protocol == "honest"
+    n_draws = 1 if is_hopeless or is_honest else math.ceil(_SURE / (N_INITIAL * ratio))
     for redraws in range(n_draws):
         design = problem.space.decode(sobol(N_INITIAL, problem.space.dim, rng))
-        if not can_redraw or any(perform(problem, p).values for p in design):
+        if is_honest or any(perform(problem, p).values for p in design):
             return Start(tuple(design), redraws)
+        if is_hopeless:
+            return Start((*design[:-1], working_design(problem, rng)), redraws)
     raise BecboError(
         f"{problem.name}: none of {N_INITIAL * n_draws} points worked, although {ratio:.2g} "
         "of the space should; use the protocol 'honest'"

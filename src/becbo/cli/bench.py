@@ -221,7 +221,6 @@ def _run_plan(
             f"Stopped; finished runs (new: {len(new)}) are kept. The same command continues."
         )
         raise typer.Exit(130) from None
-    _print_blind(new, console)
     _print_errors(new, console)
     if any(not record.is_finished for record in new):
         raise typer.Exit(1)
@@ -357,18 +356,6 @@ def _print_status(
 def _print_complaints(complaints: Iterable[str], console: Console) -> None:
     for complaint in complaints:
         console.print(f"[yellow]note:[/] {escape(complaint)}", soft_wrap=True, highlight=False)
-
-
-def _print_blind(records: Sequence[Record], console: Console) -> None:
-    blind = [r for r in records if r.is_finished and r.started_blind]
-    if blind and blind[0].run.protocol == "authors":
-        names = ", ".join(sorted({record.run.problem for record in blind}))
-        console.print(
-            f"[yellow]note:[/] {len(blind)} runs began without a working design, because too "
-            f"little of the space works to draw one at random: {names}",
-            soft_wrap=True,
-            highlight=False,
-        )
 
 
 def _print_errors(records: Sequence[Record], console: Console) -> None:

@@ -283,10 +283,12 @@ def train_networks(
     losses: list[float] = []
 
     def fill() -> bool:
+        if has_settled(losses):
+            return False
         F = passes.forward()
         if settings.stops_early:
             losses.append(objective.loss(F, y))
-            if np.array_equal(objective.prob(F) > 0.5, feasible) or has_settled(losses):
+            if np.array_equal(objective.prob(F) > 0.5, feasible):
                 return False
         slope = objective.slope(F, y)
         passes.backward(slope * (np.abs(slope) > NEGLIGIBLE))
