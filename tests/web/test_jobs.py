@@ -143,11 +143,10 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
     asyncio.run(play())
 
 
-LONG: list[Any] = [{"name": "x", "parameters": {"a": {"low": 0, "high": 1}}}, [], 50]
-LONG[1] = [
-    {"params": {"a": i / 400}, "outcome": "ok", "values": {"value": i % 7}, "reason": None}
-    for i in range(400)
-]
+LINE = {"name": "x", "parameters": {"a": {"low": 0, "high": 1}}}
+OWN = {"believed": None, "origin": "user", "note": None, "outcome": "ok", "reason": None}
+MANY = [{**OWN, "params": {"a": i / 400}, "values": {"value": i % 7}} for i in range(400)]
+LONG: Any = (LINE, MANY, 50)
 
 
 def test_a_worker_ends_what_takes_too_long_and_takes_the_next() -> None:

@@ -169,6 +169,7 @@ class BelievedRequest(_Request):
     p_feasible: Number
     band: tuple[Number, Number]
     bad_luck: Number = 0.0
+    optimism: Number = 0.0
 
 
 class ExperimentRequest(_Request):
