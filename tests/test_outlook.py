@@ -20,11 +20,11 @@ from becbo import (
     Stop,
     minimize,
 )
-from becbo.outlook import HORIZONS
+from becbo.outlook import HORIZONS, typical_gain
 from becbo.pareto import hypervolume
 
 SPACE = Space([Real("x", 0, 1), Real("y", 0, 1)])
-SEEN = Outlook("cost", 3.0, 120, 40, 10.0, True, 0.05, 0.01, -1.0)
+SEEN = Outlook("cost", 3.0, 120, 40, 10.0, True, 0.05, 0.01, -1.0, 0.4)
 
 
 def bowl(params: dict) -> float:
@@ -55,7 +55,7 @@ def told(n: int, scale: float = 1.0, shift: float = 0.0, outputs: str = "minimiz
     margin=st.floats(0, 1e9),
 )
 def test_more_experiments_never_promise_less(odds, gain, spread, margin) -> None:
-    seen = Outlook("cost", 0.0, 50, 10, spread, True, odds, gain, 1.0)
+    seen = Outlook("cost", 0.0, 50, 10, spread, True, odds, gain, 1.0, 0.0)
     forecasts = [seen.after(k, margin) for k in range(1, 40)]
     chances = [f.p_better for f in forecasts]
     assert chances == sorted(chances) and 0 <= chances[0] and chances[-1] <= 1
@@ -71,7 +71,7 @@ def test_a_larger_margin_is_less_likely(margins) -> None:
 
 def test_expectation_and_interval_are_those_of_simulated_gains() -> None:
     rng, k = np.random.default_rng(0), 10
-    seen = Outlook("cost", 3.0, 120, 40, 4.0, True, 0.15, 0.1, -1.0)
+    seen = Outlook("cost", 3.0, 120, 40, 4.0, True, 0.15, 0.1, -1.0, 0.0)
     improved = rng.random(200_000) < seen.chance(k)
     sizes = np.minimum(np.exp(np.log(0.1 * np.sqrt(k)) + 0.7 * rng.standard_normal(200_000)), 1.6)
     best = 3.0 - np.where(improved, sizes, 0.0)
@@ -191,6 +191,39 @@ def test_the_advice_follows_the_rule() -> None:
     assert SEEN.advice(Stop(margin=1.5)) is Advice.STOP
     assert SEEN.advice(Stop(margin=1.5, at_least=121)) is Advice.GO_ON
     assert SEEN.sentence(Stop(margin=1.5)).startswith("Stop: the next 10 experiments have a ")
+
+
+def test_a_gain_that_came_lately_is_a_reason_to_go_on() -> None:
+    assert SEEN.chance(10, 0.3) < 0.01
+    assert SEEN.advice(Stop(margin=0.3)) is Advice.GO_ON
+    assert SEEN.sentence(Stop(margin=0.3)) == (
+        "Go on: the last experiments brought a cost better by more than 0.3."
+    )
+    assert SEEN.advice(Stop(margin=0.4)) is Advice.STOP
+
+
+def test_the_last_ten_experiments_count_as_lately() -> None:
+    optimizer = Optimizer(SPACE, seed=0)
+    for i, y in enumerate([3.0, 2.0, 1.5] + 9 * [1.5]):
+        optimizer.add({"x": 0.05 * i, "y": 0.3}, y)
+    assert optimizer.outlook.recent == pytest.approx(0.5)
+    optimizer.add({"x": 0.9, "y": 0.3}, failed=True)
+    assert optimizer.outlook.recent == 0
+
+
+def test_without_a_margin_a_stop_needs_only_a_gain_less_likely_than_not() -> None:
+    assert Stop().unlikely == 0.5 and Stop(margin=1.0).unlikely == 0.15
+    assert Stop(chance=0.3).unlikely == Stop(margin=1.0, chance=0.3).unlikely == 0.3
+
+
+@pytest.mark.parametrize("promised", [1.0, 1e3, 1e30])
+def test_models_that_promise_more_than_came_are_not_believed(promised) -> None:
+    assert typical_gain(np.array([8.0, 2.0, 1.0]), promised) <= 16 ** (1 / 3) + 1e-12
+
+
+def test_models_that_promise_less_than_came_lower_the_gain() -> None:
+    gains = [typical_gain(np.array([2.0, 1.0]), promised) for promised in (0.0, 0.01, 0.1, 1.0)]
+    assert gains == sorted(gains) and gains[0] > 0
 
 
 def test_a_noisy_best_is_confirmed_before_the_end() -> None:

@@ -32,13 +32,15 @@ _RECENT = 20  # experiments whose improvements are counted
 _STEPS = 5  # last improvements whose size is averaged
 _TRUST = 0.8  # weight of the improvements that came, beside those that the models promise
 _SURE = 1e-3  # the models are never surer than this
-_SHRINK = 0.3  # a typical gain beside sqrt(k * step * EI)
-_FAR = 4.0  # factors of e between the models' EI and the steps that came, at most
+_SHRINK = 0.3  # a typical gain beside the models' EI, where no improvement came yet
+_FAR = 4.0  # factors of e that the models' EI may be below the steps that came
 _LOG_STD = 0.7  # of a gain, in factors of e
 _MOST = 0.4  # of the spread: the largest gain of a few experiments
 _FIRST = 10  # acceptable experiments that tell the spread
-_SMALL = 0.001  # of the spread: a gain that is not worth further experiments
+_SMALL = 0.0003  # of the spread: a gain that is not worth further experiments
+_QUIET = 10  # experiments without a worthwhile gain before the advice to stop
 _ENOUGH, _ENOUGH_WITH_MARGIN = 110, 30  # experiments before the advice to stop
+_UNLIKELY, _UNLIKELY_WITH_MARGIN = 0.5, 0.15  # chances of a gain that advise to stop
 _N_DRAWS = 64  # of several objectives
 
 
@@ -91,12 +93,15 @@ class Forecast:
 class Stop:
     """When it is not worth to go on.
 
+    The advice to stop comes when the last ten experiments did not gain the margin, and the next
+    ones hardly will.
+
     Args:
         margin: the gain that is worth experiments, in the units of the objective, or of the
-            hypervolume of several. None: 0.1 % of what was gained over the first acceptable
+            hypervolume of several. None: 0.03 % of what was gained over the first acceptable
             designs.
         within: how many experiments may be spent on it.
-        chance: stop when the chance of that gain is smaller.
+        chance: stop when the chance of that gain is smaller. None: 0.15 with a margin, 0.5 without.
         at_least: how many experiments there have to be. None: 30 with a margin, 110 without.
 
     Raises:
@@ -108,7 +113,7 @@ class Stop:
 
     margin: float | None = None
     within: int = 10
-    chance: float = 0.15
+    chance: float | None = None
     at_least: int | None = None
 
     def __post_init__(self) -> None:
@@ -118,7 +123,8 @@ class Stop:
         whole_number("within", self.within)
         if self.at_least is not None:
             whole_number("at_least", self.at_least)
-        if not 0 < finite_value(self.chance, "chance", "give a number between 0 and 1") < 1:
+        remedy = "give a number between 0 and 1"
+        if self.chance is not None and not 0 < finite_value(self.chance, "chance", remedy) < 1:
             raise InvalidInput(f"chance {self.chance!r} must lie between 0 and 1")
 
     @property
@@ -127,6 +133,13 @@ class Stop:
         if self.at_least is not None:
             return self.at_least
         return _ENOUGH if self.margin is None else _ENOUGH_WITH_MARGIN
+
+    @property
+    def unlikely(self) -> float:
+        """The chance of a gain below which it is not worth to go on."""
+        if self.chance is not None:
+            return self.chance
+        return _UNLIKELY if self.margin is None else _UNLIKELY_WITH_MARGIN
 
     @classmethod
     def of(cls, spec: Any) -> Stop:
@@ -173,6 +186,7 @@ class Outlook:
         odds: of an improvement by the next experiment.
         gain: a typical gain of the next experiment, if there is one.
         sign: 1 if `best` grows with every gain, -1 if it falls.
+        recent: what the last ten experiments gained.
 
     Examples:
         >>> outlook = optimizer.outlook
@@ -188,6 +202,7 @@ class Outlook:
     odds: float
     gain: float
     sign: float
+    recent: float
 
     def chance(self, k: int, margin: float = 0.0) -> float:
         """The chance that the next k experiments beat the best by more than a margin.
@@ -263,7 +278,8 @@ class Outlook:
         """
         if self.n_done < rule.n_least:
             return Advice.GO_ON
-        if self.chance(rule.within, self.margin(rule)) >= rule.chance:
+        margin = self.margin(rule)
+        if self.recent > margin or self.chance(rule.within, margin) >= rule.unlikely:
             return Advice.GO_ON
         return Advice.STOP if self.confirmed else Advice.CONFIRM
 
@@ -290,6 +306,8 @@ class Outlook:
             return f"Repeat the best design: {hope} of {better}, and it was measured only once."
         if self.n_done < rule.n_least:
             return f"Go on: {_experiments(self.n_done)} of at least {rule.n_least} before a stop."
+        if self.recent > margin:
+            return f"Go on: the last experiments brought {better}."
         return f"Go on: {hope} of {better}."
 
     def to_dict(self, rule: Stop = _USUAL) -> dict[str, Any]:
@@ -364,7 +382,7 @@ def outlook(
     measure, sign = _measure(data)
     if models is None or not len(rows):
         odds = 0.0 if x is None and n else 1 / (n + 1)  # Laplace's rule of succession
-        return Outlook(measure, None, n, n_failed, 0.0, True, odds, 0.0, sign)
+        return Outlook(measure, None, n, n_failed, 0.0, True, odds, 0.0, sign, 0.0)
     gains, point = data.gains[rows], reference(data)
     steps = _steps(gains, point)  # (r,) what each acceptable experiment added
     best_row = rows[int(np.argmax(gains[:, 0]))]
@@ -379,9 +397,10 @@ def outlook(
     if x is not None:
         p_model, promised = _promise(data, models, gains, point, x)
         odds = _odds(came[rows[0] + 1 :], p_model)
-        gain = _typical_gain(came[came > 0], promised)
+        gain = typical_gain(came[came > 0], promised)
     best = _shown(data, float(total))
-    return Outlook(measure, best, n, n_failed, max(spread, 0.0), confirmed, odds, gain, sign)
+    spread, recent = max(spread, 0.0), float(came[-_QUIET:].sum())
+    return Outlook(measure, best, n, n_failed, spread, confirmed, odds, gain, sign, recent)
 
 
 def _measure(data: Dataset) -> tuple[str, float]:
@@ -453,14 +472,23 @@ def _odds(came: Array, p_model: float) -> float:  # (m,) since the first accepta
     return float((rate / (1 - rate)) ** _TRUST * (p_model / (1 - p_model)) ** (1 - _TRUST))
 
 
-def _typical_gain(steps: Array, promised: float) -> float:
-    """The size of the next improvement: that of the last ones, and what the models promise."""
+def typical_gain(steps: Array, promised: float) -> float:
+    """The size of the next improvement: that of the last ones, less if the models promise less.
+
+    They do not raise it: where values span decades, they promise thousands of times too much.
+
+    Args:
+        steps: what improvements have added so far, in order.
+        promised: by how much the models expect the next design to improve.
+
+    Returns:
+        The gain.
+    """
     if not len(steps):
         return _SHRINK * promised
     log_step = float(np.log(steps[-_STEPS:]).mean())
     log_promised = math.log(promised) if promised > 0 else -math.inf
-    distance = min(max(log_promised - log_step, -_FAR), _FAR)
-    return _SHRINK * math.exp(log_step + 0.5 * distance)
+    return math.exp(log_step + 0.5 * min(max(log_promised - log_step, -_FAR), 0.0))
 
 
 def _experiments(n: int) -> str:
