@@ -171,7 +171,8 @@ problems share their runs.
 ### From the designs of the released program
 
 `python benchmarks/released.py`: the presets from the initial designs of five recorded runs of the
-program that the paper's authors released, after as many evaluations.
+program that the paper's authors released, after as many evaluations. Those of `be-cbo` and
+`be-cbo-code` are of versions before ([README.md](README.md)).
 
 {released}
 
