@@ -171,7 +171,8 @@ problems share their runs.
 ### From the designs of the released program
 
 `python benchmarks/released.py`: the presets from the initial designs of five recorded runs of the
-program that the paper's authors released, after as many evaluations.
+program that the paper's authors released, after as many evaluations. Those of `be-cbo` and
+`be-cbo-code` are of versions before ([README.md](README.md)).
 
 {released}
 
@@ -183,6 +184,11 @@ and SMAC, which take seconds per proposal, `--seeds 1 --budget 30`; what the sui
 hypervolume, or log10 regret capped at {cap:g}, are means over problems with 95 % intervals over
 runs. Nobody is told the reference point of a hypervolume. Differences between methods with
 different numbers of seeds are not paired, and single runs tell apart only what is far apart.
+
+The slow tools have run the problems with few parameters and limits. There, a run of 30 evaluations
+takes half a minute to two minutes of one processor. On larger problems it takes longer: BoFire,
+told the values of four limits of the pressure vessel, had not ended after seven minutes, and was
+not started where limits are more than that. Other runs that are missing have not been made.
 
 What each tool is told is in `benchmarks/peer_tools.py` and `peer_botorch.py`. Labels that end in
 -measured are told the values of limits, others only that a design failed: their runs are the same
