@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import ndtr
 
-from becbo.acquisition import Acquisition, LogFeasibility, Priced
+from becbo.acquisition import Acquisition, LogFeasibility
 from becbo.arrays import Array, Indices
 from becbo.band import Band, BandRule, Both, MinimumChance, MinimumProbability
-from becbo.care import Care, proven_best
+from becbo.care import Care, proven_best, tolerable
 from becbo.data import Dataset
 from becbo.failures import Failures
 from becbo.improvement import Improvement
@@ -69,9 +69,9 @@ class Boundary(Proposer):
         return data if self.subset is None else local_subset(data, self.subset)
 
     def limited_to(self, risk: float) -> Boundary:
-        """The method with the band C(x) >= 1 - risk."""
-        band = MinimumProbability(1 - float(risk))
-        care = replace(self.care, risk=float(risk))
+        """The method with the band C(x) >= 1 - risk, or that of a smaller risk that it has."""
+        risk = float(risk) if self.care.risk is None else min(float(risk), self.care.risk)
+        band, care = MinimumProbability(1 - risk), replace(self.care, risk=risk)
         return replace(self, band=band, classifier=self.classifier.cautious(), care=care)
 
     def expecting(self, failures: Failures) -> Boundary | None:
@@ -82,8 +82,9 @@ class Boundary(Proposer):
         classifier = self.classifier.expecting(failures.chance)
         if classifier is None:
             return self if failures.are_facts else None
-        care = replace(self.care, price=failures.price, budget=failures.budget)
-        return replace(self, classifier=classifier, care=care)
+        care = replace(self.care, budget=failures.budget)
+        method = replace(self, classifier=classifier, care=care)
+        return method.limited_to(tolerable(failures.price)) if failures.price else method
 
     def planned(self, n_initial: int, budget: int | None) -> Boundary:
         """The method that makes a budget of failures last for a budget of experiments."""
@@ -141,8 +142,6 @@ class Boundary(Proposer):
             acquisition = self.improvement.over(data, believed, pending, n_parameters, rng)
             if self.weighting is not None:
                 acquisition = self.weighting(acquisition, believed.feasibility)
-            if self.care.price:
-                acquisition = Priced(acquisition, believed.feasibility, self.care.price)
             goal = banded_goal(acquisition, band, believed.feasibility)
             return climb.maximise(goal, region, clues, rng)
 
