@@ -23,13 +23,12 @@ from becbo.failures import Failures
 from becbo.improvement import Improvement
 from becbo.models.base import Models
 from becbo.models.feasibility import Classifier
-from becbo.models.guesses import Guess
 from becbo.models.subset import local_subset
 from becbo.outputs import Outputs
 from becbo.pareto import nondominated
 from becbo.proposers.base import Proposer, Searcher
 from becbo.search.choice import REPEAT
-from becbo.search.first import FirstSuccess, best_guess
+from becbo.search.first import FirstSuccess
 from becbo.search.goal import Found, Goal, Hints, Search
 from becbo.search.region import Region
 from becbo.search.repeats import SPENT, repeat_to_tell
@@ -55,7 +54,7 @@ class Boundary(Proposer):
     search: Search
     steep: Search | None = None  # where measured limits make the bound steep; None: `search`
     first: Search = FirstSuccess()  # while nothing has worked
-    guesses: tuple[Guess, ...] = ()  # which then take turns with two of `first`
+    blind: Search | None = None  # the same if failures do not tell why; None: `first`
     weighting: Weighting | None = None  # by C(x), instead of a band
     subset: int | None = None  # how many experiments of a long history count; None: all
     care: Care = Care()
@@ -132,11 +131,7 @@ class Boundary(Proposer):
                 goal = feasibility_goal(believed.feasibility)
                 if data.worked.any():  # a limit that was measured shows the way
                     return climb.maximise(goal, region, clues, rng)
-                guess = self._guess(data, pending)
-                if guess is not None:
-                    score = guess.score(data, rng)
-                    return best_guess(score, guess.name, guess.at_bounds, region, rng)
-                return self.first.maximise(goal, region, clues, rng)
+                return self._first(data).maximise(goal, region, clues, rng)
             band = self.band.draw(region.n_parameters, rng)
             n_parameters = region.n_parameters
             acquisition = self.improvement.over(data, believed, pending, n_parameters, rng)
@@ -147,14 +142,13 @@ class Boundary(Proposer):
 
         return search
 
-    def _guess(self, data: Dataset, pending: Array) -> Guess | None:
-        """Whose turn it is while nothing has worked; None: that of `first`.
+    def _first(self, data: Dataset) -> Search:
+        """The search while nothing has worked.
 
-        Failures that list what they broke, or name measured limits, leave nothing to guess.
+        Failures that list what they broke, or name measured limits, show the way.
         """
-        turn = (len(data.X) + len(pending)) % (2 + len(self.guesses)) - 2
         is_told = data.causes.complete.any() or not data.unexplained.any()
-        return None if turn < 0 or is_told else self.guesses[turn]
+        return self.first if self.blind is None or is_told else self.blind
 
 
 def hints(data: Dataset, models: Models, rng: np.random.Generator) -> Hints:
