@@ -244,7 +244,7 @@ same problems and seeds without bad luck, with 95 % intervals over runs.
 
 `python benchmarks/care.py`: whether a risk of 20 % is the share of proposals that fail (the first
 50 after ten initial designs, with and without one good design in ten failing by bad luck); whether
-a budget of 10 failures in 100 experiments is kept, by all designs but repeats of proven ones, and
+a budget of 10 failures in 100 experiments is kept, by designs without a success and by all, and
 how long it lasts; and regret when the proposals have cost as much as 90 that work, told the price
 of a failure or with a risk chosen in hindsight.
 

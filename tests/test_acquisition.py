@@ -9,7 +9,6 @@ from becbo.acquisition import (
     LogExpectedImprovement,
     LogFeasibility,
     LogWeighted,
-    Priced,
     UpperConfidenceBound,
     Weighted,
     expected_improvement,
@@ -237,7 +236,6 @@ def test_the_asymmetric_entropy_is_largest_a_little_inside() -> None:
         lambda r: LogFeasibility(half(r)),
         lambda r: Weighted(ExpectedImprovement(r, 0.5), half(r)),
         lambda r: LogWeighted(LogExpectedImprovement(r, 0.9), half(r)),
-        lambda r: Priced(LogExpectedImprovement(r, 0.9), half(r), 3.0),
         lambda r: AsymmetricEntropy(ExpectedImprovement(r, 0.5), half(r)),
     ],
     ids=[
@@ -249,7 +247,6 @@ def test_the_asymmetric_entropy_is_largest_a_little_inside() -> None:
         "log feasibility",
         "weighted",
         "log weighted",
-        "priced",
         "asymmetric entropy",
     ],
 )

@@ -39,7 +39,6 @@ def test_failures_of_proposals_ask_for_more_confidence():
     assert Care(risk=0.2).least_chance(history_of([0.1], [1.0])) == pytest.approx(0.8)
     careful = Care(risk=0.2).least_chance(data)
     assert 0.9 < careful < 0.95  # one failure, then one success: c = 0.6
-    assert Care(price=3).least_chance(data) == pytest.approx(0.75)
     assert Care().least_chance(data) == 0
     assert Care(budget=4, n_planned=24).least_chance(data) == pytest.approx(1 - 2 / 20)
     assert Care(budget=4).least_chance(data) == pytest.approx(1 - 2 / 20)  # reckons with 20
@@ -90,7 +89,8 @@ def test_what_cannot_be_is_named(wrong, message):
 
 def test_settings_reach_the_method():
     built = build(Settings(risk=0.1, failures={"price": 3, "budget": 7}, n_planned=50))
-    assert built.care == Care(risk=0.1, price=3.0, budget=7, n_planned=50)
+    assert built.care == Care(risk=0.1, budget=7, n_planned=50)
+    assert built.band.draw(2, np.random.default_rng(0)).p == 0.9
     with pytest.raises(InvalidInput, match="takes every failure"):
         build(Settings(method="be-cbo", failures=Failures(price=1)))
     assert Failures.of(Failures(price=2, budget=3).to_dict()) == Failures(price=2, budget=3)
@@ -191,6 +191,14 @@ def test_a_price_keeps_proposals_away_from_the_edge():
         return optimizer.ask().believed.p_feasible
 
     assert stated(20) > 0.9 > stated(0)
+
+
+@given(st.floats(1e-3, 1e6))
+def test_a_price_leaves_a_risk(price):
+    told = build(Settings(failures={"price": price})).care.risk
+    assert 0 < told <= 0.5 and told * price <= 1.5 * (1 + 1e-12)
+    assert told in (0.5, pytest.approx(1.5 / price))
+    assert build(Settings(risk=0.3, failures={"price": price})).care.risk == min(0.3, told)
 
 
 def test_the_edge_rule_is_still_drawn_under_care():

@@ -131,7 +131,6 @@ TABLE: dict[str, set[str]] = {
         "becbo.settings",
         "becbo.surrogates",
         "becbo.models.feasibility",
-        "becbo.models.guesses",
         "becbo.acquisition",
         "becbo.band",
         "becbo.improvement",

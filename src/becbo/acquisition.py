@@ -239,36 +239,6 @@ class Weighted:
 
 
 @dataclass(frozen=True)
-class Priced:
-    """log q(x) - log(1 + c (1 - P(x))): what an experiment promises for what it may cost.
-
-    P is the chance that it works, with bad luck, and c the price of a failure in experiments.
-    """
-
-    log_acquisition: Acquisition
-    model: FeasibilityModel
-    price: float
-
-    def values(self, X: Array) -> Array:
-        """Log acquisition per expected cost (m,)."""
-        return np.asarray(self.log_acquisition.values(X) - np.log(self._cost(X)))
-
-    def values_grad(self, X: Array) -> tuple[Array, Array]:
-        """The same (m,) and its gradient (m, d)."""
-        a, da = self.log_acquisition.values_grad(X)
-        u, _, du, _ = self.model.score_grad(X)
-        cost = self._cost_of(u)
-        saved = self.price * (1.0 - self.model.lapse) * normal_pdf(u) / cost
-        return a - np.log(cost), da + saved[:, None] * du
-
-    def _cost(self, X: Array) -> Array:
-        return self._cost_of(self.model.score(X)[0])
-
-    def _cost_of(self, u: Array) -> Array:
-        return np.asarray(1.0 + self.price * (1.0 - (1.0 - self.model.lapse) * ndtr(u)))
-
-
-@dataclass(frozen=True)
 class LogWeighted:
     """log(C(x) q(x)) for an acquisition that is log q(x)."""
 

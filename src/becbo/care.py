@@ -10,6 +10,7 @@ from scipy.special import ndtr, ndtri
 from becbo.arrays import Array, Mask
 from becbo.data import Dataset
 
+_LOSS, _MOST = 1.5, 0.5  # experiments per proposal that failures may cost; what may fail at most
 _STEP = 1.0  # in a score: what a failure costs in confidence, under a risk
 _AT_LEAST_LEFT = 20  # experiments, where nobody planned their number, or the plan is done
 
@@ -20,19 +21,17 @@ class Care:
 
     Attributes:
         risk: the share of proposals that may fail; None: not limited.
-        price: of a failure, in experiments.
         budget: how many experiments may fail in all; None: not limited.
         n_planned: how many experiments there will be; None: nobody knows.
     """
 
     risk: float | None = None
-    price: float = 0.0
     budget: int | None = None
     n_planned: int | None = None
 
     def least_chance(self, data: Dataset) -> float:
         """The chance to work that the next proposal needs, from 0 to below 1."""
-        needed = [self.price / (1.0 + self.price)]
+        needed = [0.0]
         if self.risk is not None:
             kept = data.worked & ~data.beyond.any(axis=1)
             margin = overdraft(~kept[data.proposed], self.risk)
@@ -55,6 +54,11 @@ class Care:
     def _left(self, data: Dataset) -> int:
         assert self.budget is not None
         return max(self.budget - int((~data.worked).sum()), 0)
+
+
+def tolerable(price: float) -> float:
+    """The risk that a price of failures leaves: they cost 1.5 experiments per proposal at most."""
+    return min(_LOSS / price, _MOST)
 
 
 def overdraft(failed: Mask, risk: float) -> float:  # (n,)

@@ -23,9 +23,9 @@ class Failures:
             every failure is the design's.
         price: what a failure costs besides the experiment itself, in experiments: with 3, a
             failure costs as much as four experiments that work.
-        budget: how many experiments may fail in all, initial designs included. When they have,
-            only designs that worked before are proposed, as repeats; by bad luck even those may
-            fail. None: any number.
+        budget: how many experiments may fail, initial designs included. When they have, no design
+            is proposed that has not worked before, only repeats of those that have. By bad luck
+            these may fail too, beyond the budget, and `minimize` ends instead. None: any number.
 
     Raises:
         InvalidInput: if a value cannot be used.

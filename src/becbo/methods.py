@@ -26,7 +26,6 @@ from becbo.errors import InvalidInput
 from becbo.failures import DEFAULT
 from becbo.improvement import OverTheBest, OverTheFront
 from becbo.models.feasibility import Balls, Networks, OneGP, OneVariationalGP, PerConstraint
-from becbo.models.guesses import Anywhere, DrawnLatent, SmallNetwork
 from becbo.outputs import Outputs
 from becbo.proposers.base import Proposer
 from becbo.proposers.boundary import Boundary
@@ -34,6 +33,7 @@ from becbo.proposers.scbo import Scbo
 from becbo.proposers.sobol import Sobol
 from becbo.proposers.svm_cbo import SvmCbo
 from becbo.search.constrained import BandSearch
+from becbo.search.first import OneSided
 from becbo.search.restarts import RestartSearch
 from becbo.search.slsqp import SlsqpSearch
 from becbo.settings import Settings
@@ -101,7 +101,7 @@ def _edge(noisy: bool, ensemble: DeepEnsemble | None = None) -> Boundary:
         band=EdgeProbability(),
         search=BandSearch(),
         steep=STEEP_SEARCH,
-        guesses=(DrawnLatent(OneGP(EP_CLASSIFIER)), SmallNetwork(), Anywhere()),
+        blind=OneSided(),
         subset=400,
     )
 

@@ -52,7 +52,7 @@ def test_a_budget_is_broken_by_designs_that_are_not_proven() -> None:
     kept = line("budget-10", "1" * 10 + "0" * 89 + "1", repeated=(*range(10, 100),))
     broken = line("budget-10", "1" * 10 + "0" * 89 + "1", seed=1)
     (row,) = care.budget_table([kept, broken]).rows
-    assert row[:4] == ("budget-10", "1 of 2", "10.5", "0.5") and row[5] == "10"
+    assert row[:5] == ("budget-10", "1 of 2", "10.5", "0.5", "0 of 2") and row[6] == "10"
 
 
 def test_a_price_is_compared_with_the_best_risk() -> None:

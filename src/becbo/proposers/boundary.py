@@ -14,22 +14,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import ndtr
 
-from becbo.acquisition import Acquisition, LogFeasibility, Priced
+from becbo.acquisition import Acquisition, LogFeasibility
 from becbo.arrays import Array, Indices
 from becbo.band import Band, BandRule, Both, MinimumChance, MinimumProbability
-from becbo.care import Care, proven_best
+from becbo.care import Care, proven_best, tolerable
 from becbo.data import Dataset
 from becbo.failures import Failures
 from becbo.improvement import Improvement
 from becbo.models.base import Models
 from becbo.models.feasibility import Classifier
-from becbo.models.guesses import Guess
 from becbo.models.subset import local_subset
 from becbo.outputs import Outputs
 from becbo.pareto import nondominated
 from becbo.proposers.base import Proposer, Searcher
 from becbo.search.choice import REPEAT
-from becbo.search.first import FirstSuccess, best_guess
+from becbo.search.first import FirstSuccess
 from becbo.search.goal import Found, Goal, Hints, Search
 from becbo.search.region import Region
 from becbo.search.repeats import SPENT, repeat_to_tell
@@ -55,7 +54,7 @@ class Boundary(Proposer):
     search: Search
     steep: Search | None = None  # where measured limits make the bound steep; None: `search`
     first: Search = FirstSuccess()  # while nothing has worked
-    guesses: tuple[Guess, ...] = ()  # which then take turns with two of `first`
+    blind: Search | None = None  # the same if failures do not tell why; None: `first`
     weighting: Weighting | None = None  # by C(x), instead of a band
     subset: int | None = None  # how many experiments of a long history count; None: all
     care: Care = Care()
@@ -69,9 +68,9 @@ class Boundary(Proposer):
         return data if self.subset is None else local_subset(data, self.subset)
 
     def limited_to(self, risk: float) -> Boundary:
-        """The method with the band C(x) >= 1 - risk."""
-        band = MinimumProbability(1 - float(risk))
-        care = replace(self.care, risk=float(risk))
+        """The method with the band C(x) >= 1 - risk, or that of a smaller risk that it has."""
+        risk = float(risk) if self.care.risk is None else min(float(risk), self.care.risk)
+        band, care = MinimumProbability(1 - risk), replace(self.care, risk=risk)
         return replace(self, band=band, classifier=self.classifier.cautious(), care=care)
 
     def expecting(self, failures: Failures) -> Boundary | None:
@@ -82,8 +81,9 @@ class Boundary(Proposer):
         classifier = self.classifier.expecting(failures.chance)
         if classifier is None:
             return self if failures.are_facts else None
-        care = replace(self.care, price=failures.price, budget=failures.budget)
-        return replace(self, classifier=classifier, care=care)
+        care = replace(self.care, budget=failures.budget)
+        method = replace(self, classifier=classifier, care=care)
+        return method.limited_to(tolerable(failures.price)) if failures.price else method
 
     def planned(self, n_initial: int, budget: int | None) -> Boundary:
         """The method that makes a budget of failures last for a budget of experiments."""
@@ -131,31 +131,24 @@ class Boundary(Proposer):
                 goal = feasibility_goal(believed.feasibility)
                 if data.worked.any():  # a limit that was measured shows the way
                     return climb.maximise(goal, region, clues, rng)
-                guess = self._guess(data, pending)
-                if guess is not None:
-                    score = guess.score(data, rng)
-                    return best_guess(score, guess.name, guess.at_bounds, region, rng)
-                return self.first.maximise(goal, region, clues, rng)
+                return self._first(data).maximise(goal, region, clues, rng)
             band = self.band.draw(region.n_parameters, rng)
             n_parameters = region.n_parameters
             acquisition = self.improvement.over(data, believed, pending, n_parameters, rng)
             if self.weighting is not None:
                 acquisition = self.weighting(acquisition, believed.feasibility)
-            if self.care.price:
-                acquisition = Priced(acquisition, believed.feasibility, self.care.price)
             goal = banded_goal(acquisition, band, believed.feasibility)
             return climb.maximise(goal, region, clues, rng)
 
         return search
 
-    def _guess(self, data: Dataset, pending: Array) -> Guess | None:
-        """Whose turn it is while nothing has worked; None: that of `first`.
+    def _first(self, data: Dataset) -> Search:
+        """The search while nothing has worked.
 
-        Failures that list what they broke, or name measured limits, leave nothing to guess.
+        Failures that list what they broke, or name measured limits, show the way.
         """
-        turn = (len(data.X) + len(pending)) % (2 + len(self.guesses)) - 2
         is_told = data.causes.complete.any() or not data.unexplained.any()
-        return None if turn < 0 or is_told else self.guesses[turn]
+        return self.first if self.blind is None or is_told else self.blind
 
 
 def hints(data: Dataset, models: Models, rng: np.random.Generator) -> Hints:
