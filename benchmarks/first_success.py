@@ -1,13 +1,13 @@
 """Experiments until the first success of `edge`, where less than one design in a hundred works.
 
     python benchmarks/first_success.py                    # the five problems, ten seeds
-    python benchmarks/first_success.py --suite tuning     # where the shares of the ways were chosen
+    python benchmarks/first_success.py --suite tuning     # others that are rare
     python benchmarks/first_success.py --table
 
 Every run begins with ten Sobol points, whatever they return, and ends with the first success or
-after 200 experiments. A second start continues. Other labels of the records are other rules: "equal
-shares" (four ways in turn), "spread" (two thirds random designs and draws that ignore failures at
-bounds), "half random" (hopeful or random by lot), and random designs.
+after 200 experiments. A second start continues. Other labels of the records are other rules: "five
+turns" and "equal shares" (four ways in turn), "spread" (two thirds random designs and draws that
+ignore failures at bounds), "half random" (hopeful or random by lot), and random designs.
 """
 
 from __future__ import annotations
