@@ -186,7 +186,7 @@ runs. Nobody is told the reference point of a hypervolume. Differences between m
 different numbers of seeds are not paired, and single runs tell apart only what is far apart.
 
 The slow tools have run the problems with few parameters and limits. There, a run of 30 evaluations
-takes half a minute to two minutes of one processor. On larger problems it takes longer: BoFire,
+takes at most two and a half minutes of one processor. On larger problems it takes longer: BoFire,
 told the values of four limits of the pressure vessel, had not ended after seven minutes, and was
 not started where limits are more than that. Other runs that are missing have not been made.
 
