@@ -110,7 +110,7 @@ ways took turns with equal shares.
 
 {first}
 
-By now two of five turns are random designs and one a draw of a classifier.
+By now two thirds are random designs, and a third have parameters at bounds of one side.
 `python benchmarks/first_success.py`: runs that end with the first success, medians and, in
 brackets, how many had one within 200; "share" is what uniform random designs take, by the share
 that works. What the other columns are is in the script.
