@@ -248,10 +248,10 @@ def work(task: Task, source: str) -> dict[str, Any]:
     }
 
 
-def work_apart(task: Task, source: str) -> dict[str, Any]:
+def work_apart(parent: int, task: Task, source: str) -> dict[str, Any]:
     """`work` in a process of its own: Ctrl-C is for the one that started it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    watch_parent()
+    watch_parent(parent)
     return work(task, source)
 
 
@@ -269,7 +269,7 @@ def results(todo: Sequence[Task], source: str, jobs: int) -> Iterator[dict[str, 
         import joblib
     with joblib.parallel_config("loky", inner_max_num_threads=1):
         parallel = joblib.Parallel(jobs, return_as="generator_unordered", batch_size=1)
-    yield from parallel(joblib.delayed(work_apart)(task, source) for task in todo)
+    yield from parallel(joblib.delayed(work_apart)(os.getpid(), task, source) for task in todo)
 
 
 def source_hash() -> str:

@@ -1,5 +1,6 @@
 """One run to its record, and many side by side."""
 
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -220,3 +221,12 @@ def test_bad_luck_leaves_the_authors_start_a_design_that_works():
     assert list(record.unlucky) == feasible[1:]
     honest = execute(replace(run, protocol="honest"))
     assert not any(y is not None for y in honest.y)
+
+
+def test_a_worker_ends_although_its_parent_died_before_the_first_run() -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    code = f"import time; from becbo.bench.run import watch_parent; watch_parent({ended.pid})"
+    arguments = [sys.executable, "-c", f"{code}; time.sleep(60)"]
+    worker = subprocess.run(arguments, timeout=50, capture_output=True)
+    assert (worker.returncode, worker.stderr) == (1, b"")

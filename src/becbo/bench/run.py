@@ -215,20 +215,19 @@ def attempt(run: Run, before: Record | None = None, with_accuracy: bool = False)
         )
 
 
-def work(run: Run, before: Record | None = None, with_accuracy: bool = False) -> Record:
-    """`attempt` in a process of its own, which does not outlive the one that started it.
+def work(parent: int, run: Run, before: Record | None, with_accuracy: bool) -> Record:
+    """`attempt` in a process of its own, which does not outlive its parent.
 
     Ctrl-C reaches every process of a terminal; it is for the first to say what happens then.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    watch_parent()
+    watch_parent(parent)
     return attempt(run, before, with_accuracy)
 
 
 @cache  # once per process
-def watch_parent() -> None:
-    """Ends this process when the one that started it has ended."""
-    parent = os.getppid()
+def watch_parent(parent: int) -> None:
+    """Ends this process when the one that started it has ended, perhaps before this call."""
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -279,7 +278,7 @@ def _on_this_machine(tasks: list[Task], jobs: int, address: str | None) -> Itera
         import joblib
     with joblib.parallel_config("loky", inner_max_num_threads=1):
         parallel = joblib.Parallel(jobs, return_as="generator_unordered", batch_size=1)
-    task = joblib.delayed(attempt if jobs == 1 else work)
+    task = joblib.delayed(attempt if jobs == 1 else partial(work, os.getpid()))
     try:
         yield from parallel(task(*of_run) for of_run in tasks)
     except joblib.externals.loky.process_executor.BrokenProcessPool as error:
