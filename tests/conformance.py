@@ -46,7 +46,7 @@ from becbo.surrogates.base import Regressor
 QUICK_ENSEMBLE = {"n_networks": 2, "width_factor": 8, "n_steps": 20}
 QUICK_SEARCH = {"n_space": 200, "n_edge": 2, "n_best": 2}
 
-UNITS_COUNT = ("be-cbo-code", "be-cbo-code-c")
+UNITS_COUNT = [name for name in METHODS if name.startswith("be-cbo-code")]
 
 
 def quickened(name: str, noisy: bool = False) -> Proposer:

@@ -36,8 +36,10 @@ SEARCHED_BY_SLSQP = [
     "be-cbo-ucb",
     "be-cbo-code",
     "be-cbo-code-c",
+    "be-cbo-code-gp",
+    "be-cbo-code-ucb",
 ]
-RELEASED = ("be-cbo-code", "be-cbo-code-c")
+RELEASED = [name for name in METHODS if name.startswith("be-cbo-code")]
 
 
 @pytest.mark.parametrize("name", [n for n in METHODS if n.startswith(("be-cbo", "cei", "scbo"))])
@@ -84,7 +86,8 @@ def test_the_bounds() -> None:
     """BE-CBO: C >= 0.5 - sigma; BE-CBO-C: C >= 0.5; released program: mu + sigma >= 0."""
     kinds = {name: type(preset(name).band).__name__ for name in SEARCHED_BY_SLSQP}
     assert kinds.pop("be-cbo-c") == kinds.pop("be-cbo-code-c") == "MinimumProbability"
-    assert kinds.pop("be-cbo-code") == "OptimisticLatent"
+    released = {kinds.pop(f"be-cbo-code{variant}") for variant in ("", "-gp", "-ucb")}
+    assert released == {"OptimisticLatent"}
     assert set(kinds.values()) == {"DynamicBound"}
     assert preset("be-cbo-c").band.p == preset("be-cbo-code-c").band.p == 0.5
     assert type(preset("be-cbo-search").band).__name__ == "DynamicBound"
@@ -128,7 +131,7 @@ def test_the_search(name: str) -> None:
     assert search.unit == (1.0 if name in RELEASED else None), "released: EI as it is"
 
 
-@pytest.mark.parametrize("name", [n for n in SEARCHED_BY_SLSQP if n != "be-cbo-ucb"])
+@pytest.mark.parametrize("name", [n for n in SEARCHED_BY_SLSQP if not n.endswith("-ucb")])
 def test_the_acquisition_is_plain_ei(name: str) -> None:
     """BE-CBO, 4.2: expected improvement, not its logarithm. Released: BoTorch's, whose variance is
     at least 1e-9."""
@@ -140,22 +143,26 @@ def test_the_acquisition_is_plain_ei(name: str) -> None:
 
 def test_ucb() -> None:
     """BE-CBO, ablation of the acquisition: UCB with beta = 0.1."""
-    assert preset("be-cbo-ucb").improvement.acquisition is UpperConfidenceBound
+    for name in ("be-cbo-ucb", "be-cbo-code-ucb"):
+        assert preset(name).improvement.acquisition is UpperConfidenceBound
     assert UpperConfidenceBound.__dataclass_fields__["beta"].default == 0.1
 
 
-@pytest.mark.parametrize("name", ["be-cbo-m", "cei"])
+@pytest.mark.parametrize("name", ["be-cbo-m", "be-cbo-code-m", "cei"])
 def test_products(name: str) -> None:
     """Gelbart et al. 2014: EI times the chance to work; BE-CBO-M: C(x) q(x), without a bound.
 
     Released: `optimize_acqf` with raw_samples=512, num_restarts=10, batch_limit=5, maxiter=200.
     """
+    made = preset(name).improvement.acquisition(None, 0.0)
     assert preset(name).weighting is Weighted
-    assert preset(name).improvement.acquisition.__name__ == "ExpectedImprovement"
+    assert type(made).__name__ == "ExpectedImprovement"
+    assert made.least_std == (pytest.approx(1e-9**0.5) if name in RELEASED else 0.0)
     assert type(preset(name).band).__name__ == "Everywhere"
     search = preset(name).search
     assert (search.n_raw, search.n_restarts) == (512, 10)
     assert (search.n_together, search.max_iterations) == (5, 200)
+    assert search.unit == (1.0 if name in RELEASED else None), "released: EI as it is"
 
 
 def test_the_search_that_is_ours() -> None:
@@ -175,7 +182,7 @@ def test_the_product_that_is_ours() -> None:
     assert type(preset("cei-ep").band).__name__ == "Everywhere"
 
 
-@pytest.mark.parametrize("name", ["cei", "scbo", "be-cbo-gp"])
+@pytest.mark.parametrize("name", ["cei", "scbo", "be-cbo-gp", "be-cbo-code-gp"])
 def test_the_gp_classifier_of_the_baselines(name: str) -> None:
     """BE-CBO, appendix B: GPyTorch's GP classifier, RBF, fitted by the ELBO (Hensman et al. 2015).
 

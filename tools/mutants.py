@@ -65,6 +65,18 @@ CHANGES = (
         '"improvement": OverTheBest(ExpectedImprovement, noisy),',
     ),
     (METHODS, '"search": SlsqpSearch(unit=1.0),', '"search": SlsqpSearch(),'),
+    (METHODS, "search=RestartSearch(unit=1.0)", "search=RestartSearch()"),
+    (METHODS, "                weighting=Weighted,\n", ""),
+    (
+        METHODS,
+        "_be_cbo_code(noisy, nets, classifier=OneVariationalGP())",
+        "_be_cbo_code(noisy, nets, classifier=OneGP(EP_CLASSIFIER))",
+    ),
+    (
+        METHODS,
+        "_be_cbo_code(\n                noisy, nets, improvement=OverTheBest(UpperConfidenceBound",
+        "_be_cbo_code(\n                noisy, nets, improvement=OverTheBest(ExpectedImprovement",
+    ),
     (ACQUISITION, "beta: float = 0.1", "beta: float = 0.2"),
     (
         METHODS,

@@ -247,9 +247,37 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "be-cbo-code-c",
-            "the same subject to C(x) >= 0.5",
+            "the rules of the released program, but subject to C(x) >= 0.5",
             _PAPER,
             lambda noisy, nets: _be_cbo_code(noisy, nets, band=MinimumProbability(0.5)),
+            DeepEnsemble(stops_early=True),
+        ),
+        Method(
+            "be-cbo-code-m",
+            "the rules of the released program: maximise C(x) EI(x)",
+            _PAPER,
+            lambda noisy, nets: _be_cbo_code(
+                noisy,
+                nets,
+                band=Everywhere(),
+                search=RestartSearch(unit=1.0),
+                weighting=Weighted,
+            ),
+            DeepEnsemble(stops_early=True),
+        ),
+        Method(
+            "be-cbo-code-gp",
+            "the rules of the released program with the classifier of be-cbo-gp",
+            _PAPER,
+            lambda noisy, nets: _be_cbo_code(noisy, nets, classifier=OneVariationalGP()),
+        ),
+        Method(
+            "be-cbo-code-ucb",
+            "the rules of the released program with UCB (beta 0.1) instead of EI",
+            _PAPER,
+            lambda noisy, nets: _be_cbo_code(
+                noisy, nets, improvement=OverTheBest(UpperConfidenceBound, noisy)
+            ),
             DeepEnsemble(stops_early=True),
         ),
         Method(

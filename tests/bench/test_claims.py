@@ -69,11 +69,11 @@ def test_a_row_of_the_table() -> None:
 
 
 def test_the_pair_with_the_most_runs_decides() -> None:
-    records = product() + [record(label, 0, 1.0) for label in ("be-cbo", "be-cbo-m")]
-    (verdict,) = verdicts(records)
+    records = product() + [record(label, 0, 1.0) for label in ("be-cbo-code", "be-cbo-code-m")]
+    verdict, *_ = verdicts(records)
     assert verdict.pair == ("be-cbo-v1", "be-cbo-m-v1")
-    records += [record(label, s, 1.0) for label in ("be-cbo", "be-cbo-m") for s in (1, 2)]
-    assert verdicts(records)[0].pair == ("be-cbo", "be-cbo-m")
+    records += [record(label, s, 1.0) for label in ("be-cbo-code", "be-cbo-code-m") for s in (1, 2)]
+    assert verdicts(records)[0].pair == ("be-cbo-code", "be-cbo-code-m")
 
 
 def test_only_shared_seeds_and_evaluations_count() -> None:

@@ -141,7 +141,7 @@ def test_every_help_has_an_example(command: str, bench: Callable[..., Done]) -> 
 def test_suites_are_listed(bench: Callable[..., Done]) -> None:
     out = bench("suites").out
     assert "ablation-lr" in out
-    assert "be-cbo-lr-3e-5" in out
+    assert "be-cbo-code-lr-3e-5" in out
 
 
 SLOW = ["--methods", "edge", "--problems", "lsq", "--seeds", "5", "--budget", "18"]

@@ -44,6 +44,8 @@ def test_what_has_not_run_is_as_dear_as_a_method_with_the_same_classifier() -> N
     assert gaps.seconds_of("be-cbo-code-c", "lsq", paces) == pytest.approx(20)
     own = gaps.paces_of([run_of("lsq", "be-cbo-code-c"), run_of("lsq", "be-cbo-code", 0, 2.0)], 20)
     assert gaps.seconds_of("be-cbo-code-c", "lsq", own) == pytest.approx(10)
+    baseline = gaps.paces_of([run_of("lsq", "cei", 0, 0.5)], 20)
+    assert gaps.seconds_of("be-cbo-code-gp", "lsq", baseline) == pytest.approx(5)
 
 
 def test_elsewhere_the_method_with_the_most_problems_in_common_tells() -> None:

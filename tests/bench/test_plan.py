@@ -71,11 +71,13 @@ def test_width_is_tried_with_two_hidden_layers() -> None:
 
 
 def test_names_replace_those_of_the_suite() -> None:
-    plan = make_plan("ablation-lr", ["be-cbo-lr-1e-4", "edge"], ["lsq"], range(3, 5), 50, "honest")
+    plan = make_plan(
+        "ablation-lr", ["be-cbo-code-lr-1e-4", "edge"], ["lsq"], range(3, 5), 50, "honest"
+    )
     assert plan == Plan(
         ("lsq",),
         (
-            Variant("be-cbo-lr-1e-4", "be-cbo", {"learning_rate": 1e-4}),
+            Variant("be-cbo-code-lr-1e-4", "be-cbo-code", {"learning_rate": 1e-4}),
             Variant("edge", "edge", {}),
         ),
         (3, 4),

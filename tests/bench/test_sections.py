@@ -15,9 +15,9 @@ def record(problem: str, label: str, seed: int = 0, n: int = 12, value: float = 
 def test_one_section_per_suite_that_has_something_to_add() -> None:
     records = [record("lsq", "edge"), record("lsq", "be-cbo"), record("lsq_interior", "edge")]
     assert [s.name for s in sections(records)] == ["paper", "interior"]
-    (paper, ablation) = sections([record("lsq", "be-cbo"), record("lsq", "be-cbo-m")])
-    assert (paper.name, paper.labels) == ("paper", ("be-cbo",))
-    assert (ablation.name, ablation.labels) == ("ablation-band", ("be-cbo", "be-cbo-m"))
+    (paper, ablation) = sections([record("lsq", "be-cbo-code"), record("lsq", "be-cbo-code-m")])
+    assert (paper.name, paper.labels) == ("paper", ("be-cbo-code",))
+    assert (ablation.name, ablation.labels) == ("ablation-band", ("be-cbo-code", "be-cbo-code-m"))
 
 
 def test_methods_keep_the_order_of_the_suite_and_own_ones_follow() -> None:

@@ -25,6 +25,7 @@ class RestartSearch:
     n_restarts: int = 10
     n_together: int = 5  # restarts that share one L-BFGS-B run: `batch_limit`
     max_iterations: int = 200
+    unit: float | None = None  # of a(x); None: how much it varies over the space
 
     def maximise(self, goal: Goal, region: Region, hints: Hints, rng: np.random.Generator) -> Found:
         """The best point found."""
@@ -33,8 +34,9 @@ class RestartSearch:
         if not len(X):  # known constraints leave no room
             return choose(X, [], goal, region, rng)
         a, _ = goal.values(X)
-        unit = float(np.ptp(a)) or 1.0
-        starts = X[drawn_starts(a / unit, self.n_restarts, rng)]
+        spread = float(np.ptp(a)) or 1.0
+        unit = self.unit or spread
+        starts = X[drawn_starts(a / spread, self.n_restarts, rng)]
         groups = np.split(starts, range(self.n_together, len(starts), self.n_together))
         climbed = [self._climb(goal, group, region, unit) for group in groups]
         names = ["L-BFGS-B"] * len(starts) + ["raw sample"] * len(X)
@@ -43,7 +45,8 @@ class RestartSearch:
     def _climb(self, goal: Goal, X: Array, region: Region, unit: float) -> Array:  # (k, d)
         """One run on the sum of a(x) / unit over all points X, which move independently.
 
-        L-BFGS-B stops at absolute slopes: without a unit, a user's choice of grams or tons counts.
+        L-BFGS-B stops at absolute slopes: with a fixed unit, a user's choice of grams or tons
+        counts.
         """
         from scipy.optimize import minimize  # late, as in surrogates/hyper.py
 
