@@ -16,8 +16,6 @@ from becbo.outlook import Advice, Outlook, Stop
 from becbo.outputs import Outputs
 from becbo.settings import Settings
 
-_EVERY = 5  # trials between two outlooks, each of which takes as long as a proposal
-
 _logger = logging.getLogger(__name__)
 
 
@@ -83,8 +81,9 @@ class StopCallback:
         Returns:
             The sentence, or None to go on.
         """
-        n_done = sum(t.state.is_finished() for t in study.get_trials(deepcopy=False))
-        if n_done < self._rule.n_least or n_done % _EVERY:
+        if not self._rule.is_due(
+            sum(t.state.is_finished() for t in study.get_trials(deepcopy=False))
+        ):
             return None
         seen = study_outlook(study, self._outputs, **self._settings)
         return None if seen.advice(self._rule) is Advice.GO_ON else seen.sentence(self._rule)
