@@ -28,16 +28,7 @@ from becbo.progress import ProgressBar
 from becbo.settings import Settings
 from becbo.tables import export_table
 
-# For the announcement only: methods that train networks, and seconds per proposal.
-_TRAINED = (
-    "be-cbo",
-    "be-cbo-c",
-    "be-cbo-code",
-    "be-cbo-m",
-    "be-cbo-mle",
-    "be-cbo-search",
-    "be-cbo-ucb",
-)
+# For the announcement only: seconds per proposal of methods that train networks, and of others.
 _TRAINED_PACE, _PACE = 3.0, 0.2
 
 SNIPPET = """\
@@ -80,7 +71,7 @@ def run_demo(
         raise InvalidInput(f"method {method!r} is unknown; known: {', '.join(METHODS)}")
     with writing_to(out):  # before the run: nobody wants to wait for this message
         out.mkdir(parents=True, exist_ok=True)
-    pace = _TRAINED_PACE if method in _TRAINED else _PACE
+    pace = _PACE if METHODS[method].ensemble is None else _TRAINED_PACE
     console.print(
         f"Looking for the best {problem_name} design ({problem.dim} parameters) with {evaluations} "
         f"experiments, each of which returns a value or fails and returns nothing; "
