@@ -113,14 +113,16 @@ def test_measured_limits_stay_facts() -> None:
     from becbo import Limit
 
     outputs = [Objective("y"), Limit("heat", upper=0.55)]
-    optimizer = Optimizer(LINE, outputs, seed=0, failures=Failures(chance=0.1))
+    optimizer = Optimizer(LINE, outputs, seed=0, n_initial=9, failures=Failures(chance=0.1))
     for x in np.linspace(0, 1, 9):
         if abs(x - 0.25) < 0.01:
             optimizer.add({"x": x}, failed=True, measured={"heat": x})
         else:
             optimizer.add({"x": x}, {"y": x, "heat": x})
-    assert chance(optimizer, 0.26) > 0.75  # bad luck
+    assert 0.75 < chance(optimizer, 0.26) <= 0.9  # bad luck
     assert chance(optimizer, 0.65) < 0.05  # beyond the limit
+    believed = optimizer.ask().believed
+    assert (believed.bad_luck, believed.optimism) == (0.1, 0.0) and believed.p_feasible <= 0.9
 
 
 def unlucky_line(reason=None):

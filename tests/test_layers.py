@@ -48,7 +48,7 @@ TABLE: dict[str, set[str]] = {
         "becbo.failures",
         "becbo.proposers.base",
     },
-    "becbo.parameters": {"becbo.arrays", "numpy", "becbo.errors"},
+    "becbo.parameters": {"becbo.arrays", "numpy", "becbo.checks", "becbo.errors"},
     "becbo.mixtures": {"becbo.arrays", "numpy", "becbo.errors", "becbo.parameters"},
     "becbo.space": {
         "becbo.arrays",

@@ -99,7 +99,10 @@ def test_what_is_pending_in_a_history_runs_first() -> None:
     assert [t.params for t in result.trials[:3]] == pending
 
 
-@pytest.mark.parametrize("what", [SimulationError("a bug"), TypeError("a bug"), SystemExit(2)])
+@pytest.mark.parametrize(
+    "what",
+    [SimulationError("a bug"), TypeError("a bug"), StopIteration("a bug"), SystemExit(2)],
+)
 def test_any_other_exception_comes_out(what) -> None:
     with pytest.raises(type(what)):
         becbo.minimize(fail_by(what), SPACE, budget=8, seed=0, catch=(ZeroDivisionError,))

@@ -74,8 +74,6 @@ def _trials(trials: Sequence[Trial]) -> str:
     return f"{len(trials)} trial{'s' * (len(trials) != 1)}"
 
 
-_EVERY = 5  # experiments between two outlooks, each of which takes as long as a proposal
-
 Callback = Callable[[Optimizer, Trial], None]
 Returned = float | Mapping[str, float | None] | None
 
@@ -157,10 +155,9 @@ def _run(
                 message = trial.note or REPEAT
                 break
             trial = _evaluate(optimizer, trial, fun, catch)
-            for callback in callbacks:
-                callback(optimizer, trial)
-    except StopIteration as stop:
-        message = str(stop) or "stopped by a callback"
+            if why := _stopped(optimizer, trial, callbacks):
+                message = why
+                break
     except KeyboardInterrupt:
         message, interrupted = "interrupted", True
         _lose_pending(optimizer)
@@ -177,6 +174,16 @@ def _run(
     return MinimizeResult(optimizer.outputs, front, tuple(trials.values()), interrupted, message)
 
 
+def _stopped(optimizer: Optimizer, trial: Trial, callbacks: Sequence[Callback]) -> str | None:
+    """Calls the callbacks; why one of them ends the run, or None."""
+    try:
+        for callback in callbacks:
+            callback(optimizer, trial)
+    except StopIteration as stop:
+        return str(stop) or "stopped by a callback"
+    return None
+
+
 @dataclass(frozen=True)
 class StopWhen:
     """A callback of `minimize` that ends the run when a rule advises it.
@@ -189,8 +196,7 @@ class StopWhen:
 
     def __call__(self, optimizer: Optimizer, trial: Trial) -> None:
         """Looks ahead after every fifth experiment."""
-        n_done = sum(t.outcome.is_answer for t in optimizer.trials)
-        if n_done < self.rule.n_least or n_done % _EVERY:
+        if not self.rule.is_due(sum(t.outcome.is_answer for t in optimizer.trials)):
             return
         seen = optimizer.outlook
         if seen.advice(self.rule) is not Advice.GO_ON:

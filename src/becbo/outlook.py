@@ -41,6 +41,7 @@ _SMALL = 0.0003  # of the spread: a gain that is not worth further experiments
 _QUIET = 10  # experiments without a worthwhile gain before the advice to stop
 _ENOUGH, _ENOUGH_WITH_MARGIN = 110, 30  # experiments before the advice to stop
 _UNLIKELY, _UNLIKELY_WITH_MARGIN = 0.5, 0.15  # chances of a gain that advise to stop
+_EVERY = 5  # experiments between two outlooks, each of which takes as long as a proposal
 _N_DRAWS = 64  # of several objectives
 
 
@@ -133,6 +134,17 @@ class Stop:
         if self.at_least is not None:
             return self.at_least
         return _ENOUGH if self.margin is None else _ENOUGH_WITH_MARGIN
+
+    def is_due(self, n_done: int) -> bool:
+        """Whether to look ahead now: after every fifth experiment, once there are enough.
+
+        Args:
+            n_done: experiments that worked or failed.
+
+        Returns:
+            Whether an outlook may advise to stop.
+        """
+        return n_done >= self.n_least and n_done % _EVERY == 0
 
     @property
     def unlikely(self) -> float:

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from becbo.arrays import Array
+from becbo.checks import finite_value
 from becbo.errors import InvalidInput
 
 # A real value is settable to 12 digits of its range: finer differences are rounding noise.
@@ -36,16 +37,8 @@ _MAX_OPTIONS = 32
 
 
 def finite_number(name: str, value: Any, allowed: str) -> float:
-    """`value` as a float, or an error that names it."""
-    if isinstance(value, bool | np.bool_ | str | bytes) or value is None:
-        raise InvalidInput(f"{name} = {value!r} is not a number; allowed: {allowed}")
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidInput(f"{name} = {value!r} is not a number; allowed: {allowed}") from None
-    if not math.isfinite(number):
-        raise InvalidInput(f"{name} = {value!r} is not finite; allowed: {allowed}")
-    return number
+    """`value` as a float, or an error that names it and what is allowed."""
+    return finite_value(value, f"{name} =", f"allowed: {allowed}")
 
 
 def _check_name(name: Any) -> None:

@@ -17,9 +17,7 @@ def nondominated(F: Array) -> Mask:  # (n, m) -> (n,)
         Which rows no other row dominates. Of equal rows, the first is on the front.
     """
     keep = np.zeros(len(F), dtype=bool)
-    left = np.lexsort(
-        F.T[::-1]
-    )  # nothing dominates the first; of equal rows, the first stays first
+    left = np.lexsort(F.T[::-1])  # nothing dominates the first; equal rows stay in order
     while len(left):
         keep[left[0]] = True
         left = left[(F[left] < F[left[0]]).any(axis=1)]

@@ -12,6 +12,7 @@ from commands import Done
 from optuna.trial import TrialState
 
 from becbo.campaign.campaign import Campaign
+from becbo.optuna import mark_failed, mark_worked
 from becbo.optuna.internals import close_connections, storage_of
 from becbo.optuna.storage import open_storage
 from becbo.optuna.upkeep import back_up, find_damage
@@ -64,6 +65,26 @@ def test_the_study_of_a_program(becbo: Callable[..., Done], postgres: str, tmp_p
         assert (state["pending"], state["stale"]) == ([0, 1, 2], [1])
         assert state["counts"] == {"pending": 3, "waiting": 1}
         close_connections(storage)
+
+
+def test_outcomes_of_a_program_are_those_that_it_has_marked(
+    becbo: Callable[..., Done], tmp_path: Path
+) -> None:
+    where = tmp_path / "study.db"
+    study = optuna.create_study(study_name="program", storage=open_storage(where))
+
+    def run(trial: optuna.Trial) -> float:
+        x = trial.suggest_float("x", 0, 1)
+        if trial.number == 0:
+            mark_failed(trial, "gel")  # and a penalty
+        if trial.number == 1:
+            mark_worked(trial, {"heat": x})
+            raise RuntimeError("no value")
+        return float("inf") if trial.number == 2 else x
+
+    study.optimize(run, n_trials=5, catch=(RuntimeError,))
+    (state,) = checked(becbo, where)["studies"]  # type: ignore[misc]
+    assert state["counts"] == {"failed": 2, "ok": 3}
 
 
 def test_damage(becbo: Callable[..., Done], campaign: Campaign) -> None:

@@ -3,8 +3,8 @@
 import optuna
 import pytest
 
-from becbo import InvalidInput, Stop
-from becbo.optuna import BECBOSampler, StopCallback, study_outlook
+from becbo import InvalidInput, Limit, Objective, Stop
+from becbo.optuna import BECBOSampler, StopCallback, set_values, study_outlook
 
 
 def objective(trial: optuna.Trial) -> float:
@@ -20,6 +20,23 @@ def test_a_study_ends_when_little_is_to_be_gained(margin: float, n_trials: int) 
     assert len(study.trials) == n_trials
     seen = study_outlook(study, seed=0)
     assert seen.best == study.best_value and seen.n_done == n_trials
+
+
+def test_outputs_are_those_of_the_sampler() -> None:
+    outputs = [Objective("cost"), Limit("heat", upper=1.0)]
+
+    def measured(trial: optuna.Trial) -> float:
+        x = trial.suggest_float("x", 0, 1)
+        set_values(trial, {"heat": 2 * x})
+        return x
+
+    study = optuna.create_study(sampler=BECBOSampler(seed=0, outputs=outputs))
+    callback = StopCallback(Stop(margin=10.0, at_least=15), outputs)
+    study.optimize(measured, n_trials=20, callbacks=[callback])
+    assert len(study.trials) == 15
+    assert study_outlook(study, outputs, seed=0).n_failed > 0  # beyond the limit
+    with pytest.raises(InvalidInput, match="no Objective"):
+        StopCallback(outputs=[outputs[1]])
 
 
 def test_what_is_no_rule_is_refused() -> None:

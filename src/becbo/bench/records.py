@@ -69,11 +69,6 @@ class Record:
         """Whether the accuracy of its classifiers was measured throughout."""
         return len(self.accuracy) == len(self.seconds)
 
-    @property
-    def started_blind(self) -> bool:
-        """Whether no point of the initial design was feasible."""
-        return not any(value is not None for value in self.y[: self.n_initial])
-
 
 @dataclass(frozen=True)
 class Reading:

@@ -19,7 +19,7 @@ from becbo.bench.summary import values
 from becbo.data import Dataset, dataset
 from becbo.models.base import Models
 from becbo.outputs import Outputs
-from becbo.problems import Problem, get, get_single
+from becbo.problems import Problem, get_single
 from becbo.proposers.base import Proposer
 from becbo.proposers.boundary import Boundary
 from becbo.threads import one_thread
@@ -41,15 +41,6 @@ class Beliefs:
     objective: Array | None  # (m,) None: nothing has worked
     p_feasible: Array  # (m,)
     bound: Array | None  # (m,) at least 0 where the method may search; None: it has no such limit
-
-
-def can_replay(record: Record) -> bool:
-    """Whether `fit` knows what the run was told: one objective, and failures without numbers.
-
-    Designs may have been left out of a record to keep it small.
-    """
-    is_plain = not record.run.measured and len(get(record.run.problem).objective_names) == 1
-    return is_plain and bool(record.x)
 
 
 def fit(record: Record, n: int) -> tuple[Proposer, Models]:

@@ -20,8 +20,6 @@ from becbo.bench.records import Record
 from becbo.pareto import hypervolume
 from becbo.problems import get, get_pareto, get_single
 
-Flags = Mask
-
 # Differences below the floor are rounding; the ceiling stands for "nothing has worked yet".
 FLOOR, CEILING = -9.0, 2.0
 CAP = -4.0  # digits beyond are a luxury: clip there, and easy problems do not decide a mean
@@ -44,7 +42,7 @@ def values(record: Record) -> Array:  # (n,)
     return objectives(record)[:, 0]
 
 
-def feasible(record: Record) -> Flags:  # (n,)
+def feasible(record: Record) -> Mask:  # (n,)
     """Which evaluations worked and kept all limits."""
     return np.array([y is not None for y in record.y], dtype=bool)
 
@@ -141,13 +139,13 @@ def measure_of(problem: str) -> Measure:
     return REGRET if len(get(problem).objective_names) == 1 else HYPERVOLUME_REGRET
 
 
-def failure_share(is_feasible: Flags, n_initial: int) -> float:
+def failure_share(is_feasible: Mask, n_initial: int) -> float:
     """Share of the proposals that failed or broke a limit; NaN without proposals."""
     proposed = is_feasible[n_initial:]
     return float((~proposed).mean()) if len(proposed) else float("nan")
 
 
-def first_feasible(is_feasible: Flags) -> float:
+def first_feasible(is_feasible: Mask) -> float:
     """Evaluations until one was feasible, including that one; infinite if none was."""
     found = np.flatnonzero(is_feasible)
     return float(found[0] + 1) if len(found) else float("inf")

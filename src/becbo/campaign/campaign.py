@@ -62,7 +62,6 @@ class Campaign:
     Args:
         where: The file or database in which it is kept.
         study: The study that holds it.
-        by: Who makes the entries.
 
     Examples:
         >>> campaign = Campaign.create("coating.yaml", "lab.db")

@@ -21,6 +21,7 @@ class Status:
         counts: The number of experiments by outcome.
         front: The acceptable runs that no other beats, by number: they worked, keep every limit
             and have a value of every objective. With one objective it is the best run.
+        has_best: Whether there is one objective, hence a best run.
         budget: How many experiments are planned.
         reasons: How often each reason of failure was given, the most frequent first; "" counts
             failures without a reason. A run counts for each of its reasons.
@@ -28,7 +29,7 @@ class Status:
 
     counts: Mapping[Outcome, int]
     front: tuple[Run, ...]
-    has_best: bool  # whether there is one objective, hence a best run
+    has_best: bool
     budget: int | None
     reasons: Mapping[str, int]
 

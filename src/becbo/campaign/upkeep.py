@@ -14,8 +14,11 @@ from becbo.campaign.campaign import Campaign
 from becbo.campaign.store import load_study, names_in
 from becbo.optuna.internals import close_connections, last_signs
 from becbo.optuna.journal import ALIVE
-from becbo.optuna.outcomes import lost_among
+from becbo.optuna.measured import unknown_names
+from becbo.optuna.outcomes import lost_among, result_of
 from becbo.optuna.storage import HEARTBEAT, MISSED, open_storage
+from becbo.optuna.study_data import StudyData
+from becbo.outputs import Outputs, Recorded
 from becbo.trial import Outcome
 
 
@@ -71,10 +74,13 @@ def _of_campaign(campaign: Campaign) -> StudyState:
 
 
 def _of_study(study: optuna.Study) -> StudyState:
-    trials = study.get_trials(deepcopy=False)
-    lost = lost_among(trials, study.user_attrs)
-    counts = Counter(_outcome(trial, lost) for trial in trials)
-    running = [trial for trial in trials if trial.state is TrialState.RUNNING]
+    data = StudyData.of(study)
+    lost = lost_among(data.trials, data.user_attrs)
+    # Only programs know what else is measured; a trial with nothing but that worked all the same.
+    more = {name for trial in data.trials for name in unknown_names(trial, data.outputs)}
+    outputs = Outputs.of([*data.outputs, *(Recorded(name) for name in more if name.strip())])
+    counts = Counter(_outcome(trial, lost, outputs) for trial in data.trials)
+    running = [trial for trial in data.trials if trial.state is TrialState.RUNNING]
     signs = last_signs(study, running)
     for trial in running:
         if ALIVE in trial.system_attrs:  # where a journal has it
@@ -85,13 +91,7 @@ def _of_study(study: optuna.Study) -> StudyState:
     return StudyState(study.study_name, False, False, dict(counts), pending, stale)
 
 
-def _outcome(trial: FrozenTrial, lost: frozenset[int]) -> str:
+def _outcome(trial: FrozenTrial, lost: frozenset[int], outputs: Outputs) -> str:
     if trial.state is TrialState.WAITING:
         return "waiting"
-    if trial.state is TrialState.RUNNING:
-        outcome = Outcome.PENDING
-    elif trial.number in lost:
-        outcome = Outcome.LOST
-    else:
-        outcome = Outcome.FAILED if trial.state is TrialState.FAIL else Outcome.OK
-    return str(outcome.value)
+    return str(result_of(trial, lost, outputs=outputs).outcome.value)

@@ -119,9 +119,7 @@ def _reachable(host: str) -> list[str]:
     family, elsewhere = _EVERYWHERE[host]
     with socket.socket(family, socket.SOCK_DGRAM) as probe:
         try:
-            probe.connect(
-                (elsewhere, 9)
-            )  # sends nothing, but chooses the route and hence an address
+            probe.connect((elsewhere, 9))  # sends nothing, but chooses a route, hence an address
         except OSError:  # no network
             return [socket.gethostname()]
         own = probe.getsockname()[0]

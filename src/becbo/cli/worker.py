@@ -109,7 +109,7 @@ def worker(
         str | None,
         typer.Option(
             help="End before --trials when little is to be gained: advised, or the gain of the "
-            "next 20 trials that is worth them, as 0.5."
+            "next 10 trials that is worth them, as 0.5."
         ),
     ] = None,
     heartbeat: Annotated[

@@ -25,11 +25,6 @@ class ModelView:
         """The outputs that have been measured, so that they can be predicted."""
         return tuple(self.models.predictors)
 
-    @property
-    def has_values(self) -> bool:
-        """Whether values of the first objective can be predicted."""
-        return self.models.outputs.objectives[0].name in self.models.predictors
-
     def p_feasible(self, X: Array) -> Array:  # (n, dim) -> (n,)
         """The probability that each design works and keeps every limit."""
         return self.models.chance(X)

@@ -26,24 +26,21 @@ def checkpoint(n: int) -> int:
     return max(n - n % step, 1)
 
 
-def fit_regressor(
-    settings: GaussianProcess, data: Dataset, column: int = 0, transform: Transform = np.asarray
-) -> GPModel | None:
-    """Fits a regressor to what was measured of one output.
+def fit_regressor(settings: GaussianProcess, data: Dataset, transform: Transform) -> GPModel | None:
+    """Fits a regressor to the first objective.
 
     Args:
         settings: of the regression.
         data: the history.
-        column: which output.
         transform: what is modelled of its values; hashable, as fits are remembered by it.
 
     Returns:
-        The model of the transformed values; None while the output was never measured.
+        The model of the transformed values; None while the objective was never measured.
     """
-    X, y = data.measured(column)
+    X, y = data.measured(0)
     if not len(X):
         return None
-    early_X, early_y = data.head(checkpoint(len(data.X))).measured(column)
+    early_X, early_y = data.head(checkpoint(len(data.X))).measured(0)
     start = None
     if len(early_X):
         start = _regressor(settings, transform, early_X.tobytes(), early_y.tobytes())

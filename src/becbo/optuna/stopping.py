@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from typing import Any
 
 import optuna
@@ -13,15 +14,17 @@ from becbo.optuna.proposal import Plan, optimizer_of
 from becbo.optuna.spaces import StudySpace
 from becbo.optuna.study_data import StudyData
 from becbo.outlook import Advice, Outlook, Stop
-from becbo.outputs import Outputs
+from becbo.outputs import Output, Outputs
 from becbo.settings import Settings
-
-_EVERY = 5  # trials between two outlooks, each of which takes as long as a proposal
 
 _logger = logging.getLogger(__name__)
 
 
-def study_outlook(study: optuna.Study, outputs: Outputs | None = None, **settings: Any) -> Outlook:
+def study_outlook(
+    study: optuna.Study,
+    outputs: Output | Sequence[Output] | Outputs | None = None,
+    **settings: Any,
+) -> Outlook:
     """What more trials of a study may bring.
 
     Args:
@@ -36,7 +39,7 @@ def study_outlook(study: optuna.Study, outputs: Outputs | None = None, **setting
         >>> outlook = study_outlook(study, seed=0)
         >>> print(outlook.sentence())
     """
-    data = StudyData.of(study, outputs)
+    data = StudyData.of(study, None if outputs is None else Outputs.of(outputs))
     latest: dict[str, BaseDistribution] = {}
     for trial in data.trials:
         latest |= {n: d for n, d in trial.distributions.items() if not d.single()}
@@ -52,7 +55,7 @@ class StopCallback:
         **settings: as the sampler's: method, seed, noisy, risk, failures, n_planned.
 
     Raises:
-        InvalidInput: if the rule or a setting cannot be used.
+        InvalidInput: if the rule, the outputs or a setting cannot be used.
 
     Examples:
         >>> study.optimize(objective, n_trials=200, callbacks=[StopCallback(0.5)])
@@ -61,12 +64,12 @@ class StopCallback:
     def __init__(
         self,
         rule: bool | str | float | Stop = True,
-        outputs: Outputs | None = None,
+        outputs: Output | Sequence[Output] | Outputs | None = None,
         **settings: Any,
     ) -> None:
-        self._rule, self._outputs = Stop.of(rule), outputs
-        self._settings = {"seed": 0, **settings}
-        Settings(**self._settings)
+        self._rule = Stop.of(rule)
+        self._outputs = None if outputs is None else Outputs.of(outputs)
+        self._settings = vars(Settings(**{"seed": 0, **settings}))
 
     def __call__(self, study: optuna.Study, trial: FrozenTrial) -> None:
         """Stops the study if the rule advises it."""
@@ -83,8 +86,9 @@ class StopCallback:
         Returns:
             The sentence, or None to go on.
         """
-        n_done = sum(t.state.is_finished() for t in study.get_trials(deepcopy=False))
-        if n_done < self._rule.n_least or n_done % _EVERY:
+        if not self._rule.is_due(
+            sum(t.state.is_finished() for t in study.get_trials(deepcopy=False))
+        ):
             return None
         seen = study_outlook(study, self._outputs, **self._settings)
         return None if seen.advice(self._rule) is Advice.GO_ON else seen.sentence(self._rule)

@@ -12,51 +12,45 @@ from matplotlib.ticker import MaxNLocator
 from becbo.arrays import Array
 
 _BEST, _SUCCESS, _FAILURE, _OPTIMUM = "#1b3a5c", "#7fa6c9", "#c8372d", "#2e8540"
-_BETTER = {"minimize": "smaller", "maximize": "larger"}
 # Values or distances over more decades than this are drawn on a logarithmic axis.
 _DECADES = 1.5
 
 
-def best_so_far(values: Array, direction: str = "minimize") -> Array:  # (n,) -> (n,)
-    """The best value after each experiment; NaN until the first success."""
-    best = np.fmin if direction == "minimize" else np.fmax
-    return np.asarray(best.accumulate(values))
+def best_so_far(values: Array) -> Array:  # (n,) -> (n,)
+    """The smallest value after each experiment; NaN until the first success."""
+    return np.asarray(np.fmin.accumulate(values))
 
 
 def progress_figure(
     values: Sequence[float | None],
     *,
     optimum: float | None = None,
-    direction: str = "minimize",
     title: str = "",
-    value_label: str = "value",
 ) -> Figure:
-    """Best value against experiments.
+    """Best value against experiments; values are minimised.
 
     Args:
         values: One per experiment, in order; None or NaN where it failed.
         optimum: The best value there is, if it is known.
-        direction: "minimize" or "maximize".
         title: Above the picture.
-        value_label: What the value is, with its unit.
 
     Returns:
         A figure with the values, a strip of the failures and, if the distance to the optimum
         shrinks over decades, that distance on a logarithmic axis.
     """
     array = np.array([np.nan if v is None else v for v in values], dtype=float)
-    best = best_so_far(array, direction)
+    best = best_so_far(array)
     distance = np.abs(best - (np.nan if optimum is None else optimum))
     has_distance = _spans_decades(distance)
 
     figure = Figure(figsize=(8.0, 7.0 if has_distance else 4.8), layout="constrained")
-    main, strip, below = _axes(figure, has_distance, direction)
+    main, strip, below = _axes(figure, has_distance)
     _draw_values(main, array, best, optimum)
-    main.set_ylabel(f"{value_label} ({_BETTER[direction]} is better)")
+    main.set_ylabel("value (smaller is better)")
     _draw_failures(strip, array)
     if below is not None:
         _draw_distance(below, distance)
-    _label_experiments(below or (main if direction == "minimize" else strip))
+    _label_experiments(below or main)
     main.set_xlim(0.0, len(array) + 1.0)
     figure.suptitle(title)
     return figure
@@ -68,12 +62,12 @@ def _spans_decades(positive: Array) -> bool:
     return bool(len(known) and known.min() > 0 and np.log10(known.max() / known.min()) > _DECADES)
 
 
-def _axes(figure: Figure, has_distance: bool, direction: str) -> tuple[Axes, Axes, Axes | None]:
+def _axes(figure: Figure, has_distance: bool) -> tuple[Axes, Axes, Axes | None]:
     """Values, failure strip on their worse side, and distance below, on one horizontal axis."""
-    heights = [0.35, 4.0] if direction == "minimize" else [4.0, 0.35]
-    grid = figure.add_gridspec(2 + has_distance, 1, height_ratios=heights + [2.4] * has_distance)
-    main = figure.add_subplot(grid[1 if direction == "minimize" else 0])
-    strip = figure.add_subplot(grid[0 if direction == "minimize" else 1], sharex=main)
+    heights = [0.35, 4.0] + [2.4] * has_distance
+    grid = figure.add_gridspec(len(heights), 1, height_ratios=heights)
+    main = figure.add_subplot(grid[1])
+    strip = figure.add_subplot(grid[0], sharex=main)
     below = figure.add_subplot(grid[2], sharex=main) if has_distance else None
     for ax in (main, strip, below):
         if ax is not None:

@@ -147,7 +147,7 @@ class Scbo(Proposer):
 
     def searcher(self, models: Models, data: Dataset, rng: np.random.Generator) -> Searcher:
         """Draws of the ranks of the values and of feasibility, anew for every point."""
-        ranked = fit_regressor(self.regressor, data, transform=copula)
+        ranked = fit_regressor(self.regressor, data, copula)
         classifier = cast(GPClassifierModel, models.feasibility)  # there are no limits
         return lambda region, pending: self._next(data, ranked, classifier, region, pending, rng)
 

@@ -11,10 +11,7 @@ import optuna
 from optuna.distributions import BaseDistribution, CategoricalDistribution
 from optuna.trial import FrozenTrial
 
-from becbo.campaign.description import (
-    Description,
-    LabParameter,
-)
+from becbo.campaign.description import Description, LabParameter
 from becbo.campaign.store import DESCRIPTION, description_in
 from becbo.errors import InvalidInput
 from becbo.extras import needed_extras

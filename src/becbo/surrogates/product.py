@@ -69,10 +69,11 @@ def product(unknown: FeasibilityModel, measured: FeasibilityModel) -> Product:
         measured: the model of limits.
 
     Returns:
-        Their product with the larger doubt; length scales and lapse are those of failures.
+        Their product with the larger doubt; length scales and lapse are those of failures. It has
+        no optimism: measured limits are kept more often than stated.
     """
     doubt = max(unknown.doubt, measured.doubt)
-    return Product((unknown, measured), unknown.scales, doubt, unknown.lapse)
+    return Product((unknown, measured), unknown.scales, doubt, lapse=unknown.lapse)
 
 
 def joint(U: Array, W: Array) -> tuple[Array, Array]:  # (k, m), (k, m) -> (m,), (m,)
