@@ -15,17 +15,17 @@ MAX_PRICE = 1_000_000
 
 @dataclass(frozen=True)
 class Failures:
-    """What failures mean.
+    """How often failures are random, what one costs, and how many are allowed.
 
     Args:
-        chance: how often a design that works fails all the same, by bad luck: a rate from 0 to
+        chance: how often a design that works fails all the same (bad luck): a rate from 0 to
             below 1. None: it is learned, and 0 until a design has both failed and worked. With 0
-            every failure is the design's.
+            every failure is due to the design.
         price: what a failure costs besides the experiment itself, in experiments: with 3, a
             failure costs as much as four experiments that work.
-        budget: how many experiments may fail, initial designs included. When they have, no design
-            is proposed that has not worked before, only repeats of those that have. By bad luck
-            these may fail too, beyond the budget, and `minimize` ends instead. None: any number.
+        budget: how many experiments may fail, initial designs included. Once it is spent, only
+            repeats of designs that have worked are proposed. These may fail too, by bad luck and
+            beyond the budget, so `minimize` ends instead. None: any number.
 
     Raises:
         InvalidInput: if a value cannot be used.
@@ -75,7 +75,7 @@ class Failures:
 
     @property
     def are_facts(self) -> bool:
-        """Whether a method may take every failure for the design's, and for free."""
+        """Whether every failure is due to the design, has no price and no budget."""
         return not self.chance and not self.price and self.budget is None
 
     @classmethod

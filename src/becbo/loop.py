@@ -93,8 +93,8 @@ def minimize(
 ) -> MinimizeResult:
     """Minimises a function that may fail.
 
-    Ctrl-C ends the run and returns what was found. Any exception that is not caught comes out, also
-    `SystemExit`, with what was done before as its `becbo_trials`.
+    Ctrl-C ends the run and returns what was found. Other exceptions than those in
+    `catch` are raised again, `SystemExit` too; `becbo_trials` has the experiments done before.
 
     Args:
         fun: takes the params and returns a number, or a mapping of the names of outputs to

@@ -92,10 +92,10 @@ class Forecast:
 
 @dataclass(frozen=True)
 class Stop:
-    """When it is not worth to go on.
+    """When it is not worth going on.
 
-    The advice to stop comes when the last ten experiments did not gain the margin, and the next
-    ones hardly will.
+    The advice is to stop if the last ten experiments did not gain the margin and the next ones
+    are unlikely to.
 
     Args:
         margin: the gain that is worth experiments, in the units of the objective, or of the
@@ -148,7 +148,7 @@ class Stop:
 
     @property
     def unlikely(self) -> float:
-        """The chance of a gain below which it is not worth to go on."""
+        """The chance of a gain below which it is not worth going on."""
         if self.chance is not None:
             return self.chance
         return _UNLIKELY if self.margin is None else _UNLIKELY_WITH_MARGIN
@@ -272,7 +272,7 @@ class Outlook:
         """The gain that a rule asks for.
 
         Args:
-            rule: when it is not worth to go on.
+            rule: when it is not worth going on.
 
         Returns:
             The gain, in the units of `best`.
@@ -283,7 +283,7 @@ class Outlook:
         """Whether to go on, by a rule.
 
         Args:
-            rule: when it is not worth to go on.
+            rule: when it is not worth going on.
 
         Returns:
             The advice.
@@ -299,7 +299,7 @@ class Outlook:
         """The advice and its reason in one sentence.
 
         Args:
-            rule: when it is not worth to go on.
+            rule: when it is not worth going on.
 
         Returns:
             One sentence in English.
@@ -326,7 +326,7 @@ class Outlook:
         """Plain data for JSON: the forecasts and the advice of a rule.
 
         Args:
-            rule: when it is not worth to go on.
+            rule: when it is not worth going on.
 
         Returns:
             A dict of numbers, strings and lists.

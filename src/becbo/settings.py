@@ -29,16 +29,16 @@ class Settings:
         seed: same seed and same history, same proposal. None draws one.
         n_initial: how many experiments are spread over the space before the models take over, at
             most 10,000.
-        noisy: whether repeating an experiment gives a different value. A proposer of your own has
-            been told already.
-        risk: the share of proposals that may fail, between 0 and 1: the largest chance of failure
-            that the models may state, less after more failures than that. None leaves it to the
-            method, which for `edge` means about one half.
-        failures: how often a good design fails by bad luck, what a failure costs and how many may
-            be: `Failures`, or a mapping with its arguments.
-        n_planned: how many experiments there will be in all, the initial ones included, for methods
-            that plan ahead: `edge` makes a budget of failures last so long. Nothing stops there.
-            `minimize`, workers and campaigns tell it by themselves. None: nobody knows.
+        noisy: whether repeating an experiment gives a different value. A proposer of your own
+            has to be built for that.
+        risk: the share of proposals that may fail, between 0 and 1. The models may state no larger
+            chance of failure, and a smaller one after too many failures. None leaves it to the
+            method; with `edge`, about one half fail.
+        failures: how often a good design fails by chance, what a failure costs and how many are
+            allowed: `Failures`, or a mapping with its arguments.
+        n_planned: how many experiments there will be in all, the initial ones included. `edge`
+            spreads a budget of failures over them. Nothing stops there. `minimize`, workers and
+            campaigns set it by themselves. None: unknown.
 
     Raises:
         InvalidInput: if a setting cannot be used.

@@ -167,9 +167,9 @@ class Prediction:
         band: the one-sigma range around `p_feasible`.
         bad_luck: the chance that a design which works fails all the same, which `p_feasible`
             includes: the design is feasible with a chance of p_feasible / (1 - bad_luck).
-        optimism: by how much the score of the design (its chance as a standard normal quantile) is
-            taken to be too high, because a search has climbed to it. `p_feasible` of a proposal
-            takes that off; that of `predict` does not.
+        optimism: the correction of the score of the design (its chance as a standard normal
+            quantile), because a search ends where the models overestimate. It is subtracted in
+            `p_feasible` of a proposal, not in that of `predict`.
 
     Examples:
         >>> prediction = optimizer.predict({"x": 0.3})

@@ -1,8 +1,9 @@
-"""Failures by chance: which failures look like bad luck, and how often it strikes.
+"""Failures by chance (bad luck): which failures look like it, and at which rate it occurs.
 
-The evidence of a classifier does not tell how often: a search gathers surprising failures at the
-edge by itself, and a rate explains them all. So a rate is zero until a design has both failed and
-worked, which proves it. Then every design counts as far as the others say that it works.
+The evidence of a classifier does not tell the rate: a search gathers surprising failures at the
+edge anyway, and a high rate explains them all. So the rate is zero until a design has both failed
+and worked, which proves bad luck. Then every design is weighted by its chance to be feasible
+according to the others.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ _RATES = np.linspace(0.005, 0.6, 120)
 def look(n: int) -> int:
     """How many of the first n experiments are looked through for bad luck.
 
-    None before there are ten, which tell nothing for certain. Then each time a third more: looking
-    takes time, and a few more experiments tell little more.
+    None before there are ten. Then each time a third more: looking takes a fit, and a few more
+    experiments tell little more.
     """
     if n < _FIRST_LOOK:
         return 0
@@ -47,15 +48,15 @@ def is_open(runs: Tally) -> bool:
 
 
 def suspect(runs: Tally, left_out: Array) -> int | None:
-    """The failed design that is worth a repeat, to tell bad luck from a law.
+    """The failed design that is worth a repeat, to tell bad luck from a design that does not work.
 
     Args:
         runs: of m designs.
         left_out: the chance of the first k of them according to the other designs (k,).
 
     Returns:
-        Its index; None if no failure is that surprising. Each repeat that failed again asks for
-        more surprise: the models promise too much.
+        Its index; None if no failure is that surprising. Each repeat that failed again raises the
+        threshold: the models overestimate.
     """
     only_failed = runs.n_worked == 0
     n_refuted = int((only_failed & (runs.n_failed > 1)).sum())

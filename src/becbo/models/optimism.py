@@ -1,7 +1,7 @@
-"""The optimism of a choice: a search ends where the models promise too much.
+"""The optimism of a choice: a search ends where the models overestimate.
 
-Designs that were drawn work as often as the models say, designs that a search has climbed to do
-not: among many places it finds those that look best by mistake (the winner's curse).
+Designs taken as they were drawn work as often as the models say. Designs that a search has refined
+work less often: among many it finds those that look best by mistake (the winner's curse).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _NONE, _FULL = 0.25, 0.5  # chances up to which nothing is taken off, and from w
 
 
 def as_chosen(prediction: Prediction, optimism: float) -> Prediction:
-    """What to believe of a design that a search has climbed to.
+    """The prediction for a design that a search has refined.
 
     Args:
         prediction: what the models say of it.

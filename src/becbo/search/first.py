@@ -17,13 +17,13 @@ _N_POINTS = 64  # random points, of which one that is new is taken
 
 @dataclass(frozen=True)
 class FirstSuccess:
-    """Half of the time the most hopeful point of all, half of the time a random one.
+    """Half of the time the point with the largest chance to work, half of the time a random one.
 
     From failures alone, unless they list the limits that they broke, a model learns "far away from
     here", which leads into the corners of the space. That is quick where designs at the bounds work
     and hopeless where only the interior does; random points are the other way round. Which is the
-    case is not known beforehand, and drawing lots costs about twice what the better of the two
-    would.
+    case is not known beforehand, and a random choice takes about twice as long as the better of
+    the two.
     """
 
     random_share: float = 0.5

@@ -59,7 +59,7 @@ class Found:
 
     @property
     def is_refined(self) -> bool:
-        """Whether the search climbed to the point instead of drawing it."""
+        """Whether the search refined the point after drawing it."""
         return REFINED in self.winner
 
 

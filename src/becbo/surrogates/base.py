@@ -58,17 +58,17 @@ class FeasibilityModel(Protocol):
 
     @property
     def doubt(self) -> float:
-        """How much of its score a search should not believe: it looks for too much promise."""
+        """What a search subtracts from the score, because it ends where models overestimate."""
         ...
 
     @property
     def optimism(self) -> float:
-        """By how much the score of a point that a search has climbed to is too high."""
+        """By how much the score of a point that a search has refined is too high."""
         ...
 
     @property
     def is_sharp(self) -> bool:
-        """Whether the score is steep where C = 0.5, so that climbing there takes more steps."""
+        """Whether the score is steep where C = 0.5, so that a search takes more steps there."""
         ...
 
     @property

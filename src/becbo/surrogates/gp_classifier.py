@@ -89,8 +89,8 @@ class GPClassifier:
     ) -> tuple[Array, Array]:
         """Hyperparameters (p,) and sites (n, 2) to begin from; new points start without a site.
 
-        With lapses, failures that lie together can all be laws or all be luck, and EP stays with
-        what it begins with. So it begins without an opinion.
+        With lapses, failures that lie together can all be systematic or all be random, and EP
+        stays with the explanation that it starts from. So it starts without sites.
         """
         sites = np.zeros((len(X), 2))
         if start is None:
