@@ -1,6 +1,6 @@
 """Experiments until the first success of `edge`, where less than one design in a hundred works.
 
-    python benchmarks/first_success.py                    # the five problems, 100 seeds: some minutes
+    python benchmarks/first_success.py                    # the five problems, 100 seeds: minutes
     python benchmarks/first_success.py --suite tuning     # others that are rare
     python benchmarks/first_success.py --table
 
