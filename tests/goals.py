@@ -69,8 +69,8 @@ def unexplained(X: Array, y: Array) -> Dataset:
     """Values (n,) to be maximised; NaN stands for a failure that nobody explains."""
     nothing = np.zeros((len(X), 0), dtype=bool)
     causes = Causes(nothing, np.zeros(len(X), dtype=bool), nothing)
-    nowhere = np.zeros(len(X), dtype=bool)
-    return Dataset(X, y[:, None], ~np.isnan(y), Outputs.of("maximize"), causes, nowhere)
+    nobody = np.full(len(X), np.nan), np.zeros(len(X), dtype=bool)  # has proposed them
+    return Dataset(X, y[:, None], ~np.isnan(y), Outputs.of("maximize"), causes, *nobody)
 
 
 def no_hints(d: int) -> Hints:

@@ -24,7 +24,7 @@ LINE = Space([Real("x", 0, 1)])
 def history_of(x, y, proposed=None):
     """Values to be maximised at points of a line; NaN stands for a failure."""
     data = unexplained(np.array(x)[:, None], np.array(y))
-    return data if proposed is None else replace(data, proposed=np.array(proposed, dtype=bool))
+    return data if proposed is None else replace(data, stated=np.where(proposed, 0.8, np.nan))
 
 
 @given(st.lists(st.booleans(), max_size=60), st.floats(0.01, 0.9))

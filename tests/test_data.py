@@ -70,7 +70,8 @@ def test_a_dataset_cannot_be_reassigned() -> None:
     no_causes = Causes(*np.zeros((3, 1, 0), dtype=bool))
     with pytest.raises(AttributeError):
         one = np.ones(1, bool)
-        Dataset(np.zeros((1, 1)), np.zeros((1, 1)), one, ONE, no_causes, one).Y = np.ones(1)
+        nothing = np.zeros((1, 1))
+        Dataset(nothing, nothing, one, ONE, no_causes, nothing[0], one).Y = np.ones(1)
 
 
 def test_reasons_come_with_the_experiments() -> None:

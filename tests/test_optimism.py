@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +12,7 @@ from scipy.special import ndtri
 
 from becbo import Optimizer, Prediction, Real, Space
 from becbo.insight.insight import analyze_campaign
-from becbo.models.optimism import as_chosen
+from becbo.models.optimism import as_chosen, learned
 from becbo.search.goal import REFINED
 
 PLANE = Space([Real("x", 0, 1), Real("y", 0, 1)])
@@ -61,6 +62,37 @@ def run(n: int, **settings: Any) -> Optimizer:
     return optimizer
 
 
+@given(st.floats(0.1, 1.0), st.lists(st.tuples(CHANCES, st.booleans()), max_size=40))
+def test_failures_raise_the_optimism_and_successes_lower_it(
+    usual: float, came: list[tuple[float, bool]]
+) -> None:
+    def after(*more: tuple[float, bool]) -> float:
+        chances, worked = zip(*came, *more, strict=True) if came or more else ((), ())
+        return learned(usual, np.array(chances), np.array(worked, dtype=bool))
+
+    assert after((0.7, False)) > after((0.7, True)) > 0
+    assert after((0.9, False)) > after((0.1, False))  # the less expected, the more is learned
+    far = abs(after() - usual)
+    assert abs(after(*[(0.0, False)] * 200) - usual) <= min(far, 1e-3)  # and it is forgotten
+
+
+def test_the_optimism_settles_where_stated_chances_come_true() -> None:
+    rng = np.random.default_rng(0)
+    stated, worked = np.empty(0), np.empty(0, dtype=bool)
+    for _ in range(400):  # the models say 80 %, half of the designs work
+        chance = as_chosen(said(0.8), learned(0.6, stated, worked)).p_feasible
+        stated, worked = np.append(stated, chance), np.append(worked, rng.random() < 0.5)
+    assert stated[-200:].mean() == pytest.approx(0.5, abs=0.05)
+    assert as_chosen(said(0.8), 0.6).p_feasible > 0.59
+
+
+def what_came_says(optimizer: Optimizer) -> float:
+    """The optimism of the last trial, by those that were answered before it."""
+    told = [t for t in optimizer.trials[:-1] if t.believed is not None and t.believed.optimism]
+    chances = [t.believed.p_feasible for t in told if t.believed is not None]
+    return learned(0.6, np.array(chances), np.array([works(t.params) for t in told], dtype=bool))
+
+
 def test_proposals_that_were_climbed_to_promise_less_than_the_models() -> None:
     optimizer = run(12)
     climbed = drawn = 0
@@ -70,7 +102,7 @@ def test_proposals_that_were_climbed_to_promise_less_than_the_models() -> None:
         models = optimizer.predict(trial.params).p_feasible
         if REFINED in trial.origin:
             climbed += 1
-            assert trial.believed.optimism == pytest.approx(0.6)
+            assert trial.believed.optimism == pytest.approx(what_came_says(optimizer))
             assert trial.believed.p_feasible <= models + 1e-9
         else:
             drawn += 1

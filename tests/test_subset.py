@@ -28,7 +28,8 @@ def history(n: int, seed: int, m: int = 1, share: float = 0.5) -> Dataset:
     Y = np.where(worked[:, None], rng.random((n, m)), np.nan)
     none = Causes(np.zeros((n, 0), bool), np.zeros(n, bool), np.zeros((n, 0), bool))
     outputs = Outputs.of([Objective(f"f{i}", "maximize") for i in range(m)])
-    return Dataset(rng.random((n, 3)), Y, worked, outputs, none, np.zeros(n, bool))
+    nobody = np.full(n, np.nan), np.zeros(n, bool)
+    return Dataset(rng.random((n, 3)), Y, worked, outputs, none, *nobody)
 
 
 def rows_of(part: Dataset, whole: Dataset) -> list[int]:

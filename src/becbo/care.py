@@ -33,8 +33,7 @@ class Care:
         """The chance to work that the next proposal needs, from 0 to below 1."""
         needed = [0.0]
         if self.risk is not None:
-            kept = data.worked & ~data.beyond.any(axis=1)
-            margin = overdraft(~kept[data.proposed], self.risk)
+            margin = overdraft(~data.kept[data.proposed], self.risk)
             needed.append(float(ndtr(ndtri(1.0 - self.risk) + _STEP * margin)))
         if self.budget is not None:
             needed.append(1.0 - self._left(data) / self._n_left(len(data.X)))

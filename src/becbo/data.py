@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -42,7 +42,8 @@ class Dataset:
         worked: which experiments worked (n,).
         outputs: what the columns of Y are.
         causes: why the others did not.
-        proposed: which designs the models had proposed (n,).
+        stated: the chance to work that was stated of designs that models proposed (n,), NaN of others.
+        corrected: which of these chances were corrected for the optimism of a choice (n,).
     """
 
     X: Array
@@ -50,7 +51,8 @@ class Dataset:
     worked: Mask
     outputs: Outputs
     causes: Causes
-    proposed: Mask
+    stated: Array
+    corrected: Mask
 
     @property
     def y(self) -> Array:  # (n,)
@@ -75,11 +77,21 @@ class Dataset:
         bounds = np.array([limit.bounds for limit in limits]).reshape(-1, 2)
         return np.asarray((values < bounds[:, 0]) | (values > bounds[:, 1]))
 
+    @property
+    def proposed(self) -> Mask:  # (n,)
+        """Which designs the models had proposed."""
+        return ~np.isnan(self.stated)
+
+    @cached_property
+    def kept(self) -> Mask:  # (n,)
+        """Which experiments worked and broke no limit that was measured."""
+        return np.asarray(self.worked & ~self.beyond.any(axis=1))
+
     @cached_property
     def acceptable(self) -> Mask:  # (n,)
         """Which experiments worked, kept their limits and have a value for every objective."""
         is_measured = ~np.isnan(self.gains).any(axis=1)
-        return np.asarray(self.worked & is_measured & ~self.beyond.any(axis=1))
+        return np.asarray(self.kept & is_measured)
 
     @cached_property
     def unexplained(self) -> Mask:  # (n,)
@@ -89,10 +101,15 @@ class Dataset:
 
     def take(self, rows: Rows) -> Dataset:
         """Some of the experiments, in the order of `rows`."""
-        causes = self.causes.take(rows)
-        X, Y, worked = self.X[rows], self.Y[rows], self.worked[rows]
-        proposed = self.proposed[rows]
-        return replace(self, X=X, Y=Y, worked=worked, causes=causes, proposed=proposed)
+        return Dataset(
+            self.X[rows],
+            self.Y[rows],
+            self.worked[rows],
+            self.outputs,
+            self.causes.take(rows),
+            self.stated[rows],
+            self.corrected[rows],
+        )
 
     def head(self, n: int) -> Dataset:
         """The first n experiments."""
@@ -122,8 +139,10 @@ def dataset(trials: Sequence[Trial], space: Space, outputs: Outputs) -> Dataset:
     Y = np.array(rows, dtype=float).reshape(len(done), len(outputs.names))
     worked = np.array([t.outcome is Outcome.OK for t in done], dtype=bool)
     X = space.encode([t.params for t in done])
-    proposed = np.array([t.believed is not None for t in done], dtype=bool)
-    return Dataset(X, Y, worked, outputs, _causes(done, Y, outputs), proposed)
+    believed = [t.believed for t in done]
+    stated = np.array([np.nan if b is None else b.p_feasible for b in believed], dtype=float)
+    corrected = np.array([b is not None and b.optimism > 0.0 for b in believed], dtype=bool)
+    return Dataset(X, Y, worked, outputs, _causes(done, Y, outputs), stated, corrected)
 
 
 def _oriented(output: Output, value: float | None) -> float:

@@ -15,7 +15,7 @@ from becbo.arrays import Array
 from becbo.data import Dataset
 from becbo.failures import Failures
 from becbo.models.base import Models
-from becbo.models.optimism import as_chosen
+from becbo.models.optimism import as_chosen, learned
 from becbo.models.values import doubted, fit_limit, fit_value, thresholds
 from becbo.outputs import Outputs
 from becbo.search.goal import Found
@@ -236,6 +236,8 @@ class Proposer(ABC):
         chances = ndtr(models.feasibility.score(X)[0])
         found = [marked(f, failed, c) for f, c in zip(found, chances, strict=True)]
         optimism = models.feasibility.optimism
+        if optimism:
+            optimism = learned(optimism, data.stated[data.corrected], data.kept[data.corrected])
         pairs = zip(models.describe(X), found, strict=True)
         believed = [as_chosen(said, optimism) if f.is_refined else said for said, f in pairs]
         return Proposal(X, tuple(found), tuple(believed), seconds, models)
