@@ -18,6 +18,7 @@ _EIGHT = (  # of 2 to 10 dimensions
     *("spring", "welded_beam", "speed_reducer", "rolling_bearing"),
 )
 _WIDTHS = ("width-16", "width-32", "hidden-2", "width-128")
+_CODE = "be-cbo-code-"  # and the change, such as hidden-1
 _RECENT = 10  # proposals whose pace a longer run goes on with
 
 Paces = Mapping[str, Mapping[str, float]]  # label -> problem -> seconds of a run
@@ -80,7 +81,7 @@ def table(records: Sequence[Record], others: Sequence[Record] = ()) -> str:
         paces = paces_of([*records, *unknown], asked.budget)
         for label in asked.labels:
             there = [record for record in records if asked.is_met_by(record, label)]
-            before = sum(asked.is_met_by(record, f"{label}-v1") for record in records)
+            before = sum(asked.is_met_by(record, earlier(label)) for record in records)
             size = f"{len(asked.where)} x {asked.seeds} x {asked.budget}"
             n = asked.seeds * len(asked.where)
             rows.append(
@@ -88,7 +89,7 @@ def table(records: Sequence[Record], others: Sequence[Record] = ()) -> str:
                     asked.suite + (", with accuracy" if asked.with_accuracy else ""),
                     label,
                     size,
-                    f"{len(there)} of {n}" + (f"; {before} of -v1" if before else ""),
+                    f"{len(there)} of {n}" + (f"; {before} of {earlier(label)}" if before else ""),
                     seeds_there(asked, there),
                     f"{sum(np.sum(record.seconds) for record in there) / 3600:.1f}",
                     f"{hours_left(asked, label, there, paces):.1f}" if len(there) < n else "none",
@@ -129,22 +130,38 @@ def seconds_of(label: str, problem: str, paces: Paces) -> float:
 
     Of the method itself, or of its version before, on the problem. Otherwise of the method with the
     most problems in common, times how much dearer this one is on those; NaN if there is none. A
-    variant that has not run is as dear as a method that fits the same classifier.
+    variant of be-cbo-code that has not run is as dear as cei, if its classifier is that of cei, or
+    as be-cbo-code, times how much dearer the same change made be-cbo.
     """
     own = paces.get(f"{label}-v1", {}) | paces.get(label, {})
-    if not own and label.startswith("be-cbo-code-"):
-        return seconds_of("cei" if label.endswith("-gp") else "be-cbo-code", problem, paces)
+    if not own and label.startswith(_CODE):
+        if label.endswith("-gp"):
+            return seconds_of("cei", problem, paces)
+        change = dearer(paces.get(earlier(label), {}), paces.get("be-cbo-v1", {}))
+        return seconds_of("be-cbo-code", problem, paces) * change
     if problem in own:
         return own[problem]
     guesses = []
     for other in paces.values():
         shared = own.keys() & other.keys()
         if shared and problem in other:
-            ratios = [np.log(own[p] / other[p]) for p in sorted(shared)]
-            guesses.append((len(shared), other[problem] * float(np.exp(np.mean(ratios)))))
+            guesses.append((len(shared), other[problem] * dearer(own, other)))
     if guesses:
         return max(guesses)[1]
     return float(np.mean(list(own.values()))) if own else float("nan")
+
+
+def earlier(label: str) -> str:
+    """The version before: changes were made to be-cbo then, and to be-cbo-code now."""
+    return f"{label.replace(_CODE, 'be-cbo-')}-v1"
+
+
+def dearer(one: Mapping[str, float], other: Mapping[str, float]) -> float:
+    """How much dearer a method is than another on the problems that both ran on; 1 if none."""
+    ratios = [
+        np.log(one[problem] / other[problem]) for problem in sorted(one.keys() & other.keys())
+    ]
+    return float(np.exp(np.mean(ratios))) if ratios else 1.0
 
 
 def paces_of(records: Sequence[Record], budget: int) -> Paces:

@@ -122,7 +122,9 @@ def test_measured_limits_stay_facts() -> None:
     assert 0.75 < chance(optimizer, 0.26) <= 0.9  # bad luck
     assert chance(optimizer, 0.65) < 0.05  # beyond the limit
     believed = optimizer.ask().believed
-    assert (believed.bad_luck, believed.optimism) == (0.1, 0.0) and believed.p_feasible <= 0.9
+    assert believed.bad_luck == 0.1 and believed.p_feasible <= 0.9
+    feasibility = optimizer.models().feasibility
+    assert (feasibility.lapse, feasibility.optimism) == (0.1, 0.0)
 
 
 def unlucky_line(reason=None):

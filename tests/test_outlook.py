@@ -236,6 +236,11 @@ def test_a_noisy_best_is_confirmed_before_the_end() -> None:
     assert optimizer.outlook.advice(rule) is Advice.STOP
 
 
+def test_an_outlook_is_due_after_every_fifth_experiment() -> None:
+    rule = Stop(at_least=12)
+    assert [n for n in range(10, 27) if rule.is_due(n)] == [15, 20, 25]
+
+
 def test_an_exhausted_space_promises_nothing() -> None:
     space = Space([Real("x", 0, 1, step=0.5)])
     optimizer = Optimizer(space, seed=0)

@@ -42,7 +42,7 @@ class Dataset:
         worked: which experiments worked (n,).
         outputs: what the columns of Y are.
         causes: why the others did not.
-        stated: the chance to work that was stated of designs that models proposed (n,), NaN of others.
+        stated: the chance to work that was stated of a proposal of models (n,); NaN of others.
         corrected: which of these chances were corrected for the optimism of a choice (n,).
     """
 

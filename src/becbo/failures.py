@@ -75,7 +75,7 @@ class Failures:
 
     @property
     def are_facts(self) -> bool:
-        """Whether every failure is due to the design, has no price and no budget."""
+        """Whether no rate of failures by chance is given, and neither a price nor a budget."""
         return not self.chance and not self.price and self.budget is None
 
     @classmethod

@@ -139,7 +139,7 @@ class Stop:
         """Whether to look ahead now: after every fifth experiment, once there are enough.
 
         Args:
-            n_done: experiments that worked or failed.
+            n_done: finished experiments.
 
         Returns:
             Whether an outlook may advise to stop.

@@ -23,6 +23,15 @@ def test_claims_are_about_what_the_suites_run(claim) -> None:
     assert set(claim.problems) <= set(SUITES[claim.suite].problems)
 
 
+def test_networks_of_another_width_are_compared_with_one_of_as_many_layers() -> None:
+    widths = [claim for claim in CLAIMS if claim.suite == "ablation-width"]
+    assert len(widths) == 4
+    for claim in widths:
+        assert {"be-cbo-code-hidden-2", "be-cbo-hidden-2-v1"} <= {
+            a for pair in claim.pairs for a in pair
+        }
+
+
 def test_every_claim_is_made_once() -> None:
     assert len({claim.words for claim in CLAIMS}) == len(CLAIMS)
 

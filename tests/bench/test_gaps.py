@@ -44,6 +44,9 @@ def test_what_has_not_run_is_as_dear_as_a_method_with_the_same_classifier() -> N
     assert gaps.seconds_of("be-cbo-code-c", "lsq", paces) == pytest.approx(20)
     own = gaps.paces_of([run_of("lsq", "be-cbo-code-c"), run_of("lsq", "be-cbo-code", 0, 2.0)], 20)
     assert gaps.seconds_of("be-cbo-code-c", "lsq", own) == pytest.approx(10)
+    change = [run_of("lsq", "be-cbo-hidden-1-v1", 0, 1.0), run_of("lsq", "be-cbo-v1", 0, 4.0)]
+    paces = gaps.paces_of([*change, run_of("spring", "be-cbo-code", 0, 2.0)], 20)
+    assert gaps.seconds_of("be-cbo-code-hidden-1", "spring", paces) == pytest.approx(5)
     baseline = gaps.paces_of([run_of("lsq", "cei", 0, 0.5)], 20)
     assert gaps.seconds_of("be-cbo-code-gp", "lsq", baseline) == pytest.approx(5)
 

@@ -3,6 +3,7 @@
 import numpy as np
 from bench.sample import make_record, make_run
 
+from becbo.bench.plan import SUITES
 from becbo.bench.records import Record
 from becbo.bench.sections import sections
 
@@ -57,6 +58,22 @@ def test_problems_that_one_method_alone_has_run_on_are_left_out_of_a_comparison(
     assert section.horizon == 12
     (alone,) = sections([record("lsq", "edge"), record("townsend", "edge")])
     assert alone.problems == ("townsend", "lsq")
+
+
+def test_an_ablation_compares_with_the_unchanged_method() -> None:
+    for suite in SUITES.values():
+        if suite.reference is not None:
+            assert suite.reference in {variant.label for variant in suite.variants}
+            variants = [variant.label for variant in suite.variants]
+            found = sections([record("lsq", label) for label in (*variants, *suite.earlier)])
+            (ablation,) = (section for section in found if section.name == suite.name)
+            assert (ablation.reference, ablation.labels) == (suite.reference, tuple(variants))
+
+
+def test_until_two_variants_have_run_an_ablation_shows_those_of_before() -> None:
+    before = [record("lsq", label) for label in ("be-cbo-v1", "be-cbo-m-v1")]
+    (ablation,) = (s for s in sections([*before, record("lsq", "be-cbo-code")]) if "band" in s.name)
+    assert (ablation.reference, ablation.labels) == ("be-cbo-v1", ("be-cbo-v1", "be-cbo-m-v1"))
 
 
 def test_errors_do_not_count() -> None:

@@ -85,6 +85,29 @@ def test_outcomes_of_a_program_are_those_that_it_has_marked(
     study.optimize(run, n_trials=5, catch=(RuntimeError,))
     (state,) = checked(becbo, where)["studies"]  # type: ignore[misc]
     assert state["counts"] == {"failed": 2, "ok": 3}
+    study = optuna.load_study(study_name="program", storage=open_storage(where, heartbeat=None))
+    mark_failed(study.ask(), "gel")  # and its worker dies before it is told
+    (state,) = checked(becbo, where)["studies"]  # type: ignore[misc]
+    assert (state["counts"], state["pending"]) == ({"failed": 2, "ok": 3, "pending": 1}, [5])
+
+
+@pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
+def test_a_study_that_becbo_could_not_read_hides_no_other(
+    becbo: Callable[..., Done], tmp_path: Path
+) -> None:
+    where = tmp_path / "study.db"
+    storage = open_storage(where, heartbeat=None)
+    for name, metrics in (("fine", ["a", "b"]), ("odd", ["loss", "loss"]), ("odder", ["", ""])):
+        study = optuna.create_study(
+            study_name=name, storage=storage, directions=["minimize", "maximize"]
+        )
+        study.set_metric_names(metrics)
+        trial = study.ask()
+        trial.set_user_attr("becbo:outcome", ["odd"])
+        study.tell(trial, (1.0, 2.0))
+    states = checked(becbo, where)["studies"]
+    assert [state["name"] for state in states] == ["fine", "odd", "odder"]  # type: ignore
+    assert all(state["counts"] == {"ok": 1} for state in states)  # type: ignore
 
 
 def test_damage(becbo: Callable[..., Done], campaign: Campaign) -> None:

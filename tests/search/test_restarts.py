@@ -59,6 +59,19 @@ def test_units_do_not_count() -> None:
     np.testing.assert_allclose(*points, atol=1e-6)
 
 
+def test_in_a_fixed_unit_l_bfgs_b_stays_where_slopes_are_tiny() -> None:
+    def tiny(X):
+        a, slack, da, dslack = peaks().values_grad(X)
+        return 1e-9 * a, slack, 1e-9 * da, dslack
+
+    goal = Goal(lambda X: tiny(X)[:2], tiny, peaks().boundary)
+    far, near = (
+        RestartSearch(unit=unit).maximise(goal, region(SQUARE), HINTS, np.random.default_rng(0)).x
+        for unit in (1.0, 1e-9)
+    )
+    assert np.abs(near - PEAKS[1]).max() < 1e-4 < np.abs(far - PEAKS[1]).max()
+
+
 def test_starts_are_drawn_as_botorch_draws_them() -> None:
     """`initialize_q_batch`: by exp of the standardised values; compared by how often."""
     torch = pytest.importorskip("torch")

@@ -50,7 +50,9 @@ class Suite:
 
     Attributes:
         earlier: labels of records that earlier versions of methods made. They cannot be run any
-            more and are shown beside the others; `benchmarks/README.md` says what they did.
+            more and are shown beside the others, or by an ablation in their place until two of its
+            variants have run; `benchmarks/README.md` says what they did.
+        reference: the unchanged method of an ablation; None: the suite is none.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Suite:
     problems: tuple[str, ...]
     variants: tuple[Variant, ...]
     earlier: tuple[str, ...] = ()
+    reference: str | None = None
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -138,7 +141,7 @@ def _by_chance(*rates: float) -> tuple[Variant, ...]:
     return tuple(variants)
 
 
-_ABLATED = "be-cbo-code"  # whose parts the ablations change: it takes a third of the time of be-cbo
+_ABLATED = "be-cbo-code"  # whose parts the ablations change, since it is quicker than be-cbo
 _MEASURED = Variant("edge-measured", "edge", measured=True)
 
 SUITES: dict[str, Suite] = {
@@ -240,6 +243,7 @@ SUITES: dict[str, Suite] = {
             PAPER,
             presets(_ABLATED, "be-cbo-code-gp"),
             earlier=("be-cbo-v1", "be-cbo-gp-ep-v1"),
+            reference=_ABLATED,
         ),
         Suite(
             "ablation-training",
@@ -247,6 +251,7 @@ SUITES: dict[str, Suite] = {
             PAPER,
             (*presets(_ABLATED), Variant("be-cbo-code-mle", _ABLATED, {"training": "mle"})),
             earlier=("be-cbo-v1", "be-cbo-mle-v1"),
+            reference=_ABLATED,
         ),
         Suite(
             "ablation-acquisition",
@@ -254,6 +259,7 @@ SUITES: dict[str, Suite] = {
             PAPER,
             presets(_ABLATED, "be-cbo-code-ucb"),
             earlier=("be-cbo-v1", "be-cbo-ucb-v1"),
+            reference=_ABLATED,
         ),
         Suite(
             "ablation-band",
@@ -261,6 +267,7 @@ SUITES: dict[str, Suite] = {
             PAPER,
             presets(_ABLATED, "be-cbo-code-m", "be-cbo-code-c"),
             earlier=("be-cbo-v1", "be-cbo-m-v1", "be-cbo-c-v1"),
+            reference=_ABLATED,
         ),
         Suite(
             "ablation-code",
@@ -275,6 +282,7 @@ SUITES: dict[str, Suite] = {
             PAPER,
             _sweep("networks", {"3": {"n_networks": 3}, "5": {}, "8": {"n_networks": 8}}),
             earlier=("be-cbo-networks-3-v1", "be-cbo-v1", "be-cbo-networks-8-v1"),
+            reference=_ABLATED,
         ),
         # The settings count layers of weights, one more than hidden layers.
         Suite(
@@ -291,6 +299,7 @@ SUITES: dict[str, Suite] = {
                 "be-cbo-v1",
                 "be-cbo-hidden-4-v1",
             ),
+            reference=_ABLATED,
         ),
         Suite(
             "ablation-width",
@@ -312,6 +321,7 @@ SUITES: dict[str, Suite] = {
                 "be-cbo-width-128-v1",
                 "be-cbo-width-256-v1",
             ),
+            reference=f"{_ABLATED}-hidden-2",
         ),
         Suite(
             "ablation-lr",
@@ -334,6 +344,7 @@ SUITES: dict[str, Suite] = {
                 "be-cbo-lr-1e-4-v1",
                 "be-cbo-lr-3e-5-v1",
             ),
+            reference=_ABLATED,
         ),
     )
 }

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from becbo.arrays import Array
-from becbo.bench.plan import SUITES
+from becbo.bench.plan import SUITES, Suite
 from becbo.bench.records import Record
 from becbo.bench.summary import (
     HYPERVOLUME_REGRET,
@@ -33,6 +33,7 @@ class Section:
     problems: tuple[str, ...]
     labels: tuple[str, ...]
     records: tuple[Record, ...]
+    unchanged: str | None = None  # the method that an ablation changes
 
     @cached_property
     def _runs(self) -> dict[tuple[str, str], list[Record]]:
@@ -61,7 +62,7 @@ class Section:
     @property
     def reference(self) -> str:
         """The method that the others are compared with."""
-        preferred = ("edge", "be-cbo", "be-cbo-v1")
+        preferred = (self.unchanged, "edge", "be-cbo", "be-cbo-v1")
         return next((label for label in preferred if label in self.labels), self.labels[0])
 
     def best(self, problem: str, label: str) -> Array:  # (k, n)
@@ -131,16 +132,19 @@ def sections(records: Iterable[Record]) -> list[Section]:
     found: list[Section] = []
     seen: set[tuple[str, str, int]] = set()  # runs that an earlier suite has
     for suite in SUITES.values():
-        labels = suite.labels
         told = {variant.measured for variant in suite.variants}
         mine = [
             r
             for r in finished
             if r.run.problem in suite.problems
             and r.run.measured in told
-            and (r.run.label in labels or (r.run.problem, r.run.label) not in in_suites)
+            and (r.run.label in suite.labels or (r.run.problem, r.run.label) not in in_suites)
         ]
-        section = _section(suite.name, suite.summary, suite.problems, labels, mine)
+        if suite.reference is not None:
+            mine = _of_one_version(suite, mine)
+        section = _section(
+            suite.name, suite.summary, suite.problems, suite.labels, mine, suite.reference
+        )
         keys = {record.run.key for record in mine}
         if section and not keys <= seen:
             found.append(section)
@@ -155,12 +159,21 @@ def sections(records: Iterable[Record]) -> list[Section]:
     return found
 
 
+def _of_one_version(suite: Suite, records: Sequence[Record]) -> list[Record]:
+    """The runs of an ablation without those of earlier rules, or these until two variants ran."""
+    there = {record.run.label for record in records}
+    present = {variant.label for variant in suite.variants} & there
+    left_out = present if len(present) < 2 and there & set(suite.earlier) else set(suite.earlier)
+    return [record for record in records if record.run.label not in left_out]
+
+
 def _section(
     name: str,
     summary: str,
     problems: Sequence[str],
     labels: Sequence[str],
     records: Sequence[Record],
+    unchanged: str | None = None,
 ) -> Section | None:
     if not records:
         return None
@@ -173,4 +186,4 @@ def _section(
     there = list(dict.fromkeys(record.run.label for record in kept))
     ordered = [label for label in labels if label in there]
     ordered += [label for label in there if label not in labels]
-    return Section(name, summary, names, tuple(ordered), kept)
+    return Section(name, summary, names, tuple(ordered), kept, unchanged)

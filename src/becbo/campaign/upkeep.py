@@ -12,13 +12,14 @@ from optuna.trial import FrozenTrial, TrialState
 
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.store import load_study, names_in
+from becbo.errors import InvalidInput
 from becbo.optuna.internals import close_connections, last_signs
 from becbo.optuna.journal import ALIVE
 from becbo.optuna.measured import unknown_names
 from becbo.optuna.outcomes import lost_among, result_of
 from becbo.optuna.storage import HEARTBEAT, MISSED, open_storage
 from becbo.optuna.study_data import StudyData
-from becbo.outputs import Outputs, Recorded
+from becbo.outputs import Objective, Outputs, Recorded
 from becbo.trial import Outcome
 
 
@@ -74,7 +75,7 @@ def _of_campaign(campaign: Campaign) -> StudyState:
 
 
 def _of_study(study: optuna.Study) -> StudyState:
-    data = StudyData.of(study)
+    data = _data_of(study)
     lost = lost_among(data.trials, data.user_attrs)
     # Only programs know what else is measured; a trial with nothing but that worked all the same.
     more = {name for trial in data.trials for name in unknown_names(trial, data.outputs)}
@@ -91,7 +92,18 @@ def _of_study(study: optuna.Study) -> StudyState:
     return StudyState(study.study_name, False, False, dict(counts), pending, stale)
 
 
+def _data_of(study: optuna.Study) -> StudyData:
+    """What a study holds, also one whose metrics have names that are no names of outputs."""
+    try:
+        return StudyData.of(study)
+    except InvalidInput:
+        outputs = Outputs.of([Objective(f"value {i}") for i in range(len(study.directions))])
+        return StudyData(outputs, study.get_trials(deepcopy=False), study.user_attrs)
+
+
 def _outcome(trial: FrozenTrial, lost: frozenset[int], outputs: Outputs) -> str:
     if trial.state is TrialState.WAITING:
         return "waiting"
+    if trial.state is TrialState.RUNNING:  # also if it is marked already
+        return Outcome.PENDING.value
     return str(result_of(trial, lost, outputs=outputs).outcome.value)

@@ -238,7 +238,7 @@ def _outcome(
         return Outcome.LOST
     if trial.state is TrialState.WAITING:
         return Outcome.PENDING
-    mark = _MARKS.get(trial.user_attrs.get(OUTCOME, ""))
+    mark = _MARKS.get(str(trial.user_attrs.get(OUTCOME)))  # anybody can write attributes
     if mark is Outcome.OK and VALUES not in trial.user_attrs:
         mark = None  # there is no telling what was measured
     if mark is not None:
