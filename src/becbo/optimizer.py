@@ -424,7 +424,7 @@ class Optimizer:
         with one_thread():
             self.proposal = self._proposer.propose(data, region, pending, q, rng)
         rows = zip(
-            self.space.decode(self.proposal.X),
+            self._designs(self.proposal.X, data.X),
             self.proposal.found,
             self.proposal.believed,
             strict=True,
@@ -441,6 +441,14 @@ class Optimizer:
             )
             for params, found, believed in rows
         ]
+
+    def _designs(self, X: Array, known: Array) -> list[dict[str, Any]]:  # (q, d), (n, d)
+        """Proposed points as designs; a repeat has all digits of the design that it repeats."""
+        designs = self.space.decode(X)
+        for i, x in enumerate(X):
+            for row in np.flatnonzero((known == x).all(axis=1))[:1]:
+                designs[i] = dict(self._answered[row].params)
+        return designs
 
     @property
     def _answered(self) -> list[Trial]:
