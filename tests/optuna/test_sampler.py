@@ -567,7 +567,7 @@ def test_what_becbo_cannot_model_is_drawn_at_random_and_named(
     study = optuna.create_study(sampler=BECBOSampler(seed=0))
     study.optimize(objective, n_trials=3)
     assert study.trials[-1].system_attrs[PROPOSAL]["params"].keys() == {"x"}
-    assert caplog.text.count("'seed' is drawn at random") == 1
+    assert caplog.text.count("'seed' is drawn at random, since it cannot be modelled: seed") == 1
 
 
 def test_a_name_that_the_space_does_not_have_is_named_once(
