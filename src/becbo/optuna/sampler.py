@@ -59,7 +59,7 @@ class BECBOSampler(BaseSampler):
             a sequence of numbers, at most 0 where they are kept. `Trial.set_constraint` needs none.
         pruned: what a pruned trial counts as. "value": with the value it reported last, or the
             median of the complete trials if that is worse, and as failed if it reported none;
-            "failed"; or "ignore", as if it had not been.
+            "failed"; or "ignore": it says nothing, and proposals keep away from its design.
         is_lost: tells, given a finished trial, whether it was lost for a reason of your own, such
             as `lambda trial: trial.user_attrs.get("exit_code") == 137`.
         stale_after: seconds after which a trial that is still running counts as lost. None waits
