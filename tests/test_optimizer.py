@@ -128,7 +128,7 @@ BAD_SETTINGS = {
     "dict": ({"trials": [GOOD]}, "{'x': 0.5, 'n': 2} is not a becbo.Trial"),
     "outcome": ({"trials": [Trial(0, GOOD, "ok")]}, "make them by Trial.from_dict"),
     "order": ({"trials": [trial(1)]}, "trial number 1 cannot follow 0 trials"),
-    "twice": ({"trials": [trial(0), trial(0)]}, "trial number 0 cannot follow 1 trials"),
+    "twice": ({"trials": [trial(0), trial(0)]}, "trials[1]: trial number 0 cannot follow 1"),
     "no value": (
         {"trials": [trial(outcome=Outcome.OK)]},
         "worked has a value of at least one of value",

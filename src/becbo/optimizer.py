@@ -80,8 +80,11 @@ class Optimizer:
         self._trials: list[Trial] = []
         self._models: Models | None = None  # of the present history, if needed so far
         self._lock = threading.RLock()  # of the trials, the models and the last proposal
-        for trial in trials:
-            self._append(trial)
+        for number, trial in enumerate(trials):
+            try:
+                self._append(trial)
+            except InvalidInput as error:
+                raise InvalidInput(f"trials[{number}]: {error}") from None
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_lock"}
@@ -480,9 +483,7 @@ class Optimizer:
 
     def _append(self, trial: Trial) -> Trial:
         if not isinstance(trial, Trial) or not isinstance(trial.result, Result):
-            raise InvalidInput(
-                f"trials: {trial!r} is not a becbo.Trial; make them by Trial.from_dict"
-            )
+            raise InvalidInput(f"{trial!r} is not a becbo.Trial; make them by Trial.from_dict")
         if trial.number != len(self._trials):
             raise InvalidInput(
                 f"trial number {trial.number} cannot follow {len(self._trials)} trials; "
