@@ -248,7 +248,7 @@ def test_a_pending_run_says_what_is_believed_now(new_page: Any, lab: Path) -> No
         percent(run.believed.p_feasible)
     )
     now = page.locator(f"[data-why='{run.number}']")
-    expect(now).to_contain_text("When it was suggested, the chance to work was")
+    expect(now).to_contain_text("When it was suggested, the stated chance was")
     expect(now).to_contain_text("withdraw it and ask for another")
     campaign.delete()
 

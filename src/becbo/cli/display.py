@@ -14,6 +14,7 @@ from becbo import Outcome, Outlook, Stop
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import Description
 from becbo.campaign.formatting import (
+    chance_text,
     expected_text,
     number,
     percent,
@@ -75,7 +76,10 @@ def print_answer(console: Console, description: Description, found: Answer) -> N
     if found.prediction is None:
         _say(console, "Nothing can be predicted before the first result.")
         return
-    _say(console, f"Chance to work: {percent(found.prediction.p_feasible)}")
+    _say(
+        console,
+        f"{_capital(chance_text(description.outputs))}: {percent(found.prediction.p_feasible)}",
+    )
     if found.prediction.outputs:
         expected = expected_text(found.prediction.outputs, description.outputs)
         _say(console, escape(f"Expected if it works: {expected}"))
