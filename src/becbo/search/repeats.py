@@ -14,12 +14,12 @@ from becbo.search.region import SAME, Region
 _GAP = 1e-4  # of the range of a parameter
 
 SUSPECT = (
-    "the other experiments say that this design works, and it failed: the repeat tells bad luck "
-    "from a law"
+    "the other experiments say that this design works, yet it failed, which its stated chance "
+    "counts against it: the repeat shows whether the failure was bad luck"
 )
 SPENT = (
-    "no more experiments may fail, those that are pending included: only designs that worked are "
-    "proposed, this is a repeat"
+    "no more experiments may fail, those that are pending included: what is left are repeats of "
+    "designs that worked"
 )
 
 
