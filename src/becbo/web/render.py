@@ -128,6 +128,7 @@ class PageRenderer:
             result=result_text,
             values=values_text,
             expected=expected_text,
+            sentence=sentence,
             when=time_text,
             id_of=id_of,
         )
