@@ -155,6 +155,9 @@ def test_from_nothing_to_a_recorded_failure(new_page: Any, lab: Path) -> None:
 def test_the_map_changes_and_everybody_sees_it(new_page: Any, lab: Path) -> None:
     page = new_page("/c/coating")
     before = map_data(page)
+    outlook = page.locator("[aria-labelledby=outlook]")
+    expect(outlook.get_by_role("columnheader").nth(2)).to_have_text("in four of five cases")
+    expect(outlook.get_by_text("Go on:")).to_be_visible()
     # A colleague, or an instrument, records; nobody touches this window.
     campaign = Campaign.open(lab, "coating")
     campaign.add({"temperature": 260.0, "gas": "nitrogen"}, failed="flaked")
