@@ -392,6 +392,29 @@ def test_no_repeat_where_trials_differ_in_what_is_not_modelled(
     assert "exhausted" not in caplog.text
 
 
+def test_a_spent_budget_repeats_what_is_modelled_of_a_design_that_worked() -> None:
+    """The rest is drawn at random, and the note says so."""
+
+    def objective(trial: optuna.Trial) -> float:
+        x, z = trial.suggest_float("x", 0, 1), trial.suggest_float("z", 0, 1)
+        if z > 0.6:
+            raise ArithmeticError
+        return x + z
+
+    failures = Failures(chance=0, budget=2)
+    sampler = BECBOSampler(space={"x": UNIT}, seed=0, failures=failures)
+    study = optuna.create_study(sampler=sampler)
+    study.optimize(objective, n_trials=9, catch=(ArithmeticError,))
+    first, *later = [t for t in study.trials if "repeat" in t.system_attrs[PROPOSAL]["origin"]]
+    before = study.trials[: first.number]
+    assert [t.state for t in before].count(TrialState.FAIL) == 2 and len(later) > 2
+    worked = {t.params["x"] for t in study.trials if t.state is TrialState.COMPLETE}
+    assert {t.params["x"] for t in [first, *later]} <= worked
+    assert (
+        "of x; drawn at random, since it is not modelled: z" in first.system_attrs[PROPOSAL]["note"]
+    )
+
+
 def test_trials_of_others_count_without_a_parameter_that_they_did_not_have(
     url: str, asked: list[Optimizer], caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -26,7 +26,7 @@ from becbo.optuna.guard import end_without_proposal, guarded
 from becbo.optuna.history import Rules, read_history
 from becbo.optuna.internals import set_system_attr, store_constraints, whole_study
 from becbo.optuna.outcomes import Pruned
-from becbo.optuna.proposal import Plan, propose, random_instead_of_repeat
+from becbo.optuna.proposal import Plan, beside_what_is_not_modelled, propose
 from becbo.optuna.repeats import requeue_lost
 from becbo.optuna.spaces import Distributions, StudySpace, all_distributions, parameter_of
 from becbo.optuna.study_data import StudyData
@@ -226,7 +226,7 @@ class BECBOSampler(BaseSampler):
                 for about, text in history.warnings.items():
                     self._warn_once(about, text)
                 asked = propose(others, history, plan, trial.number, pinned)
-                asked = random_instead_of_repeat(asked, others.trials, plan.space)
+                asked = beside_what_is_not_modelled(asked, others.trials, plan.space)
                 publish(study, trial, asked, plan.space)
                 # Another worker, who knew other results, may have come to the same design, such
                 # as a corner of the space. Whoever publishes later sees it and asks again.
