@@ -15,7 +15,7 @@ from becbo import BecboError, Failures, InvalidInput, Optimizer, Real, Settings,
 from becbo.band import Both, EdgeProbability, MinimumChance, MinimumProbability
 from becbo.care import Care, overdraft, proven_best
 from becbo.methods import build
-from becbo.search.repeats import SPENT
+from becbo.search.choice import SPENT
 from becbo.surrogates.gp_classifier import GPClassifier
 
 LINE = Space([Real("x", 0, 1)])

@@ -7,6 +7,7 @@ import math
 import pickle
 import re
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -31,6 +32,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 import becbo.optimizer
 from becbo import (
+    BecboError,
     Categorical,
     Failures,
     Infeasible,
@@ -110,6 +112,10 @@ def triangle(trial: optuna.Trial) -> float:
     if x + y > 0.6:
         raise Infeasible("too much")
     return -x - y
+
+
+def budget_of(n: int, **options: Any) -> BECBOSampler:
+    return BECBOSampler(seed=0, failures=Failures(chance=0, budget=n), **options)
 
 
 def designs(study: optuna.Study) -> list[tuple[float, ...]]:
@@ -401,9 +407,7 @@ def test_a_spent_budget_repeats_what_is_modelled_of_a_design_that_worked() -> No
             raise ArithmeticError
         return x + z
 
-    failures = Failures(chance=0, budget=2)
-    sampler = BECBOSampler(space={"x": UNIT}, seed=0, failures=failures)
-    study = optuna.create_study(sampler=sampler)
+    study = optuna.create_study(sampler=budget_of(2, space={"x": UNIT}))
     study.optimize(objective, n_trials=9, catch=(ArithmeticError,))
     first, *later = [t for t in study.trials if "repeat" in t.system_attrs[PROPOSAL]["origin"]]
     before = study.trials[: first.number]
@@ -668,6 +672,67 @@ def test_threads_propose_different_designs(url: str) -> None:
     study = optuna.create_study(storage=url, sampler=sampler)
     study.optimize(triangle, n_trials=16, n_jobs=4, catch=(Infeasible,))
     assert len(set(designs(study))) == 16
+
+
+@pytest.mark.parametrize("space", [None, {"x": UNIT}])
+@pytest.mark.parametrize("n_jobs", [1, 4])
+def test_trials_of_threads_never_use_up_more_than_the_budget(space: Any, n_jobs: int) -> None:
+    def failing(trial: optuna.Trial) -> float:
+        trial.suggest_float("x", 0, 1)
+        time.sleep(0.05)
+        raise ArithmeticError
+
+    study = optuna.create_study(sampler=budget_of(2, space=space))
+    with pytest.raises(BecboError, match="budget of 2 failures is spent, and nothing has worked"):
+        study.optimize(failing, n_trials=8, n_jobs=n_jobs, catch=(Exception,))
+    assert len([t for t in study.trials if t.params]) == 2
+    assert lost_numbers(study) == {t.number for t in study.trials if not t.params}
+
+
+@pytest.mark.parametrize("space", [None, {"x": UNIT}])
+def test_threads_wait_until_something_has_worked(
+    space: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The first two run until a third one waits; then one of them fails."""
+
+    def working(trial: optuna.Trial) -> float:
+        x = trial.suggest_float("x", 0, 1)
+        for _ in range(1000 if trial.number < 2 else 0):
+            if "waits for one of them" in caplog.text:
+                break
+            time.sleep(0.01)
+        if trial.number == 0:
+            raise ArithmeticError
+        return x
+
+    study = optuna.create_study(sampler=budget_of(2, space=space))
+    study.optimize(working, n_trials=8, n_jobs=4, catch=(ArithmeticError,))
+    assert [t.state for t in study.trials].count(TrialState.COMPLETE) == 7
+    assert "trial 2: as many trials are under way as may still fail" in caplog.text
+
+
+def test_nobody_waits_for_what_is_asked_for_by_hand() -> None:
+    study = optuna.create_study(sampler=budget_of(2))
+    first, _ = study.ask(), study.ask()
+    with pytest.raises(BecboError, match="tell what is under way"):
+        study.ask()
+    assert study.trials[2].state is TrialState.FAIL and lost_numbers(study) == {2}
+    study.tell(first, 1.0)
+    assert study.ask(XY).number == 3
+
+
+@pytest.mark.parametrize("space", [None, XY])
+def test_what_is_enqueued_does_not_wait(space: Any) -> None:
+    study = study_of(budget_of(1, space=space), done(x=0.9, y=0.9))
+    study.enqueue_trial({"x": 0.1, "y": 0.2})
+    study.optimize(triangle, n_trials=3, catch=(Infeasible,))
+    assert [t.params for t in study.trials[1:]] == [{"x": 0.1, "y": 0.2}] * 3
+
+
+def test_failures_outside_the_space_do_not_count() -> None:
+    study = optuna.create_study(sampler=budget_of(1, space={"x": FloatDistribution(0, 0.8)}))
+    study.add_trial(done(x=0.9))
+    assert study.ask().suggest_float("x", 0, 0.8) <= 0.8
 
 
 @pytest.mark.parametrize("n_done", [0, 6])

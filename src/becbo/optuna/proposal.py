@@ -15,8 +15,7 @@ from becbo.optuna.designs import Design, PartialDesigns, enqueued, partial_desig
 from becbo.optuna.history import History, Rules, age, read_history
 from becbo.optuna.spaces import PinnedSpace, StudySpace
 from becbo.optuna.study_data import StudyData
-from becbo.search.choice import REPEAT
-from becbo.search.repeats import SPENT
+from becbo.search.choice import REPEAT, SPENT
 from becbo.settings import Settings
 from becbo.space import Space
 from becbo.trial import Trial

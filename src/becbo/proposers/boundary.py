@@ -27,11 +27,11 @@ from becbo.models.subset import local_subset
 from becbo.outputs import Outputs
 from becbo.pareto import nondominated
 from becbo.proposers.base import Proposer, Searcher
-from becbo.search.choice import REPEAT
+from becbo.search.choice import REPEAT, SPENT
 from becbo.search.first import FirstSuccess
 from becbo.search.goal import Found, Goal, Hints, Search
 from becbo.search.region import Region
-from becbo.search.repeats import SPENT, repeat_to_tell
+from becbo.search.repeats import repeat_to_tell
 from becbo.surrogates.base import FeasibilityModel, normal_pdf
 from becbo.surrogates.gp import GaussianProcess
 

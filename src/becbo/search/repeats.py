@@ -17,10 +17,6 @@ SUSPECT = (
     "the other experiments say that this design works, and it failed: the repeat tells bad luck "
     "from a law"
 )
-SPENT = (
-    "no more experiments may fail, those that are pending included: only designs that worked are "
-    "proposed, this is a repeat"
-)
 
 
 def repeat_to_tell(x: Array, region: Region, pending: Array) -> Found | None:  # (d,), (p, d)
