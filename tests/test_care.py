@@ -124,6 +124,15 @@ def test_when_the_budget_is_spent_only_proven_designs_are_proposed():
     assert (trial.params, trial.origin, trial.note) == ({"x": 0.2}, "repeat", SPENT)
 
 
+def test_a_proven_design_between_the_steps_cannot_be_repeated():
+    steps = Space([Real("x", 0, 1, step=0.1)])
+    optimizer = Optimizer(steps, seed=0, n_initial=2, failures=Failures(budget=2))
+    for x, worked in [(0.23, True), (0.4, True), (0.8, False), (0.9, False)]:
+        optimizer.add({"x": x}, x) if worked else optimizer.add({"x": x}, failed=True)
+    trial = optimizer.ask()
+    assert (trial.params, trial.origin, trial.note) == ({"x": 0.4}, "repeat", SPENT)
+
+
 def test_a_proven_design_that_failed_by_bad_luck_is_still_a_repeat():
     optimizer = Optimizer(LINE, seed=0, n_initial=2, failures=Failures(chance=0.1, budget=2))
     for x, worked in [(0.2, True), (0.8, False), (0.2, False)]:

@@ -52,6 +52,7 @@ from becbo.optuna.sampler import publish
 from becbo.optuna.spaces import StudySpace
 from becbo.problems import get
 from becbo.proposers.base import Proposer
+from becbo.search.choice import SPENT
 
 UNIT = FloatDistribution(0, 1)
 XY: dict[str, BaseDistribution] = {"x": UNIT, "y": UNIT}
@@ -417,6 +418,21 @@ def test_a_spent_budget_repeats_what_is_modelled_of_a_design_that_worked() -> No
     assert (
         "of x; drawn at random, since it is not modelled: z" in first.system_attrs[PROPOSAL]["note"]
     )
+
+
+@pytest.mark.parametrize(("enqueued", "y"), [(0.1, 0.3), (0.2, 0.1), (0.15, None)])
+def test_a_spent_budget_repeats_only_what_fits_to_what_is_enqueued(
+    enqueued: float, y: float | None
+) -> None:
+    """Elsewhere the rest is a new proposal, which is not called a repeat."""
+    tried = [done(1.0, x=0.1, y=0.3), done(2.0, x=0.2, y=0.1), done(x=0.9, y=0.9)]
+    study = study_of(budget_of(1, space=XY), *tried)
+    study.enqueue_trial({"x": enqueued})
+    trial = study.ask(XY)
+    said = study.trials[3].system_attrs[PROPOSAL]
+    assert trial.params["x"] == enqueued
+    assert (said["origin"] == "repeat", said["note"] == SPENT) == (y is not None,) * 2
+    assert y is None or trial.params["y"] == y
 
 
 def test_trials_of_others_count_without_a_parameter_that_they_did_not_have(
