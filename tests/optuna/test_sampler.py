@@ -699,7 +699,7 @@ def test_trials_of_threads_never_use_up_more_than_the_budget(space: Any, n_jobs:
         raise ArithmeticError
 
     study = optuna.create_study(sampler=budget_of(2, space=space))
-    with pytest.raises(BecboError, match="budget of 2 failures is spent, and nothing has worked"):
+    with pytest.raises(BecboError, match=r"failures \(2\) is spent, and nothing has worked"):
         study.optimize(failing, n_trials=8, n_jobs=n_jobs, catch=(Exception,))
     assert len([t for t in study.trials if t.params]) == 2
     assert lost_numbers(study) == {t.number for t in study.trials if not t.params}

@@ -90,7 +90,7 @@ def test_a_budget_that_is_spent_before_anything_works_is_one_line(workers: Worke
     options = ("--trials", "5", "--failure-budget", "2", "--chance", "0")
     done = workers.run(*options)
     assert (done.code, done.err.count("\n")) == (2, 1)
-    assert "error: the budget of 2 failures is spent, and nothing has worked" in done.err
+    assert "error: the budget of failures (2) is spent, and nothing has worked" in done.err
     assert outcomes(workers.trials) == ["failed"] * 2
     workers.study.enqueue_trial({"x": 0.9, "y": 0.9})
     workers.then("return x")

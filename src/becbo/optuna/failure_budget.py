@@ -59,7 +59,7 @@ def has_to_wait(study: StudyData, rules: Rules, budget: int, number: float = mat
     is_queued = number == math.inf and any(t.state is TrialState.WAITING for t in kept)
     if n_failed >= budget and not n_out and not is_queued:
         raise BecboError(
-            f"the budget of {budget} failures is spent, and nothing has worked so far that could "
+            f"the budget of failures ({budget}) is spent, and nothing has worked so far that could "
             "be repeated; enqueue a design that is known to work, or raise the budget"
         )
     return n_out > 0 and n_failed + n_out >= budget
