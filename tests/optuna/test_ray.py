@@ -12,7 +12,7 @@ pytest.importorskip("ray.tune", reason="Ray Tune is not installed: pip install '
 import ray  # noqa: E402
 from ray import tune  # noqa: E402
 
-from becbo import Limit, Objective  # noqa: E402
+from becbo import Failures, Limit, Objective  # noqa: E402
 from becbo.errors import Infeasible, InvalidInput  # noqa: E402
 from becbo.optuna import BECBOSampler, open_storage  # noqa: E402
 from becbo.optuna.outcomes import lost_numbers, result_of  # noqa: E402
@@ -124,3 +124,13 @@ def test_several_metrics_and_limits(cluster, tmp_path: Path) -> None:
 def test_what_is_no_tuple_of_exceptions_is_refused_at_once() -> None:
     with pytest.raises(InvalidInput, match="must be a tuple of exception types"):
         fail_aware(trainable, "loss", lost=[ConnectionError])  # type: ignore[arg-type]
+
+
+def test_no_design_is_suggested_while_the_budget_of_failures_may_be_used_up():
+    failures = Failures(chance=0, budget=2)
+    search = FailAwareOptunaSearch(sampler=BECBOSampler(seed=0, failures=failures))
+    search.set_search_properties("loss", "min", {"x": tune.uniform(0, 1)})
+    assert search.suggest("a") == search.suggest("a") != search.suggest("b")
+    assert search.suggest("c") is None
+    search.on_trial_complete("a", {"loss": 1.0})
+    assert search.suggest("c") is not None

@@ -134,7 +134,8 @@ def worker(
     once, and the design is tried again. So it is when a worker is killed.
 
     Exit codes: 0 enough trials; 1 the objective broke, or the storage was away
-    for longer than --patience; 2 bad input, 130 Ctrl-C, 143 terminated.
+    for longer than --patience; 2 bad input, or the budget of failures is spent
+    and nothing has worked; 130 Ctrl-C, 143 terminated.
     """
     import optuna
 
@@ -366,7 +367,7 @@ class _Report:
             )
 
     def waiting(self, counts: TrialCounts) -> None:
-        """Only trials of other workers are left."""
+        """There is nothing to do until a trial of another worker has ended."""
         state = f"waiting for trials of other workers: {counts.running}"
         self._bar.update(self._task, completed=counts.finished, state=state)
         self._waits += 1

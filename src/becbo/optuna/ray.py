@@ -22,7 +22,7 @@ from becbo.errors import Infeasible
 from becbo.optuna.measured import name_values, outputs_of
 from becbo.optuna.outcomes import check_exceptions, mark_failed, mark_lost
 from becbo.optuna.returned import tell_measured
-from becbo.optuna.sampler import declared_outputs
+from becbo.optuna.sampler import declared_outputs, is_held_up
 from becbo.outputs import Outputs
 from becbo.reasons import Reasons
 
@@ -92,6 +92,13 @@ class FailAwareOptunaSearch(OptunaSearch):  # type: ignore[misc]
     def _outputs(self) -> Outputs:
         """What the results of trials are looked up for."""
         return outputs_of(self._ot_study, (), declared_outputs(self._ot_study))
+
+    def suggest(self, trial_id: str) -> Config | None:
+        """The next design; None while those under way may use up the budget of failures."""
+        is_new = self._ot_study is not None and trial_id not in self._ot_trials
+        if is_new and is_held_up(self._ot_study):
+            return None
+        return super().suggest(trial_id)  # type: ignore[no-any-return]
 
     def on_trial_result(self, trial_id: str, result: Config) -> None:
         """Notes an intermediate result, if it is a number."""
