@@ -18,6 +18,7 @@ from becbo.optuna import (
     lost_numbers,
     mark_failed,
     mark_lost,
+    mark_worked,
     marking,
     requeue_lost,
     result_of,
@@ -310,6 +311,32 @@ def test_marking(
         assert raised is error
     assert result_of(study.trials[0]).outcome is expected
     assert result_of(study.trials[0]).reason == why
+
+
+@pytest.mark.parametrize(
+    ("mark", "expected"),
+    [
+        (lambda trial: mark_lost(trial, "no licence"), Result(Outcome.LOST, reasons="no licence")),
+        (lambda trial: mark_worked(trial, {"value": 2.0}), Result.ok({"value": 2.0})),
+        (
+            lambda trial: mark_failed(trial, "gel, crack", {"value": 1.0}),
+            Result.failed("gel, crack", {"value": 1.0}),
+        ),
+    ],
+)
+@pytest.mark.parametrize("error", [RuntimeError("boom 17"), Infeasible("hot"), SystemExit(3)])
+def test_marking_keeps_the_mark_of_the_objective(
+    study: optuna.Study, mark: Any, expected: Result, error: BaseException
+) -> None:
+    @marking
+    def objective(trial: optuna.Trial) -> float:
+        trial.suggest_float("x", 0, 1)
+        mark(trial)
+        raise error
+
+    with pytest.raises(type(error)):
+        study.optimize(objective, n_trials=1)
+    assert result_of(study.trials[0]) == expected
 
 
 @pytest.mark.parametrize("lost", [[ConnectionError], ConnectionError, ("ConnectionError",), (int,)])

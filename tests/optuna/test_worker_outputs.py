@@ -15,6 +15,7 @@ from becbo import InvalidInput, Limit, Objective, Outcome, Recorded
 from becbo.optuna import open_storage, result_of
 from becbo.optuna.returned import measured_in
 from becbo.outputs import Outputs
+from becbo.trial import Result
 
 OUTPUTS = Outputs.of(
     [Objective("cost"), Objective("ph", target=7), Limit("stress", upper=1), Recorded("mass")]
@@ -112,6 +113,47 @@ def test_partial_results(
     assert result.outcome is outcome
     assert {name: v for name, v in result.values.items() if v is not None} == values
     assert f"1/1 trial 0: {shown}" in done.out
+
+
+MARKING = """import optuna, becbo.optuna as bo
+    if trial.number == 0: bo.mark_failed(trial, "gel, crack", {"cost": 2})
+    if trial.number == 1: bo.mark_worked(trial, {"cost": 2})
+    if trial.number == 2: bo.mark_lost(trial, "no licence")
+    """
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "return None",
+        "raise ArithmeticError(17)",
+        'raise becbo.Infeasible("hot")',
+        "raise optuna.TrialPruned",
+        'return {"mass": 3}',
+    ],
+)
+def test_a_trial_keeps_the_mark_of_its_objective_however_it_ends(
+    run: Callable[..., Done], tmp_path: Path, end: str
+) -> None:
+    options = ("--outputs", "MODULE:OUTPUTS", "--catch", "ArithmeticError")
+    done = run(MARKING + end, *options, trials=3)
+    assert (done.code, done.err) == (0, "")
+    ends = [(r.outcome, r.reason, r.values.get("cost")) for r in results(tmp_path)]
+    assert ends[:3] == [
+        (Outcome.FAILED, "gel, crack", 2.0),
+        (Outcome.OK, None, 2.0),
+        (Outcome.LOST, "no licence", None),
+    ]
+
+
+def test_a_bug_after_a_mark_stops_the_worker_and_leaves_the_mark(
+    run: Callable[..., Done], tmp_path: Path
+) -> None:
+    bug = 'import becbo.optuna; becbo.optuna.mark_failed(trial, "gel"); raise KeyError("typo")'
+    done = run(bug, "--outputs", "MODULE:OUTPUTS")
+    assert done.code == 1
+    assert "Trial 0 counts as the objective marked it" in done.err
+    assert results(tmp_path)[0] == Result.failed("gel", {})
 
 
 @pytest.mark.parametrize(

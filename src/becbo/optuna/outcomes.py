@@ -129,8 +129,20 @@ def _mark(
         )
     text = Reasons.parse(reason).text
     set_values(trial, measured or {})
-    trial.set_user_attr(OUTCOME, mark.value)
     trial.set_user_attr(REASON, text)
+    trial.set_user_attr(OUTCOME, mark.value)  # last: a trial that has it has all of its mark
+
+
+def mark_of(trial: optuna.Trial | FrozenTrial) -> Outcome | None:
+    """What a trial is marked as: failed, lost or worked; None: it has no mark that can be used.
+
+    Args:
+        trial: a trial in any state.
+    """
+    mark = _MARKS.get(str(trial.user_attrs.get(OUTCOME)))  # anybody can write attributes
+    if mark is Outcome.OK and VALUES not in trial.user_attrs:
+        return None  # there is no telling what was measured
+    return mark
 
 
 def marking(
@@ -139,8 +151,9 @@ def marking(
     """Wraps an objective so that an exception marks its trial as failed or lost.
 
     `TrialPruned` stays what it is, Ctrl-C and the end of the program mean lost, and other
-    exceptions mean failed unless they are named in `lost`. Every exception is raised again. A
-    frozen trial, given to run a design again, is not marked.
+    exceptions mean failed unless they are named in `lost`. Every exception is raised again. A mark
+    that the objective has set itself stays. A frozen trial, given to run a design again, is not
+    marked.
 
     Args:
         objective: the function to optimise.
@@ -165,7 +178,7 @@ def marking(
         except optuna.TrialPruned:
             raise
         except (Exception, KeyboardInterrupt, SystemExit) as error:
-            if not isinstance(trial, FrozenTrial):
+            if not isinstance(trial, FrozenTrial) and mark_of(trial) is None:
                 is_lost = isinstance(error, lost) or not isinstance(error, Exception)
                 (mark_lost if is_lost else mark_failed)(trial, error)
             raise
@@ -238,9 +251,7 @@ def _outcome(
         return Outcome.LOST
     if trial.state is TrialState.WAITING:
         return Outcome.PENDING
-    mark = _MARKS.get(str(trial.user_attrs.get(OUTCOME)))  # anybody can write attributes
-    if mark is Outcome.OK and VALUES not in trial.user_attrs:
-        mark = None  # there is no telling what was measured
+    mark = mark_of(trial)
     if mark is not None:
         # One that worked, with values of unknown outputs only, says nothing.
         return Outcome.LOST if mark is Outcome.OK and set(values.values()) == {None} else mark
