@@ -189,6 +189,29 @@ def test_whatever_stands_in_the_attribute(noted: Any) -> None:
     assert results(study)[0].outcome is Outcome.LOST
 
 
+TARGET = Outputs.of([Objective("ph", target=7)])
+
+
+@pytest.mark.parametrize(
+    ("trial", "expected"),
+    [
+        (ended(value=0.5, user_attrs={VALUES: {"ph": 6.5}}), Result.ok({"ph": 6.5})),
+        (ended(value=0.5), Result(Outcome.LOST)),
+        (ended(value=math.inf), Result.failed()),
+        (ended(TrialState.PRUNED, intermediate_values={1: 0.5}), Result(Outcome.LOST)),
+        (ended(TrialState.FAIL), Result.failed()),
+        (
+            ended(value=0.5, constraints={"hot": math.inf}),
+            Result.failed("hot"),
+        ),
+    ],
+)
+def test_the_distance_from_a_target_is_not_what_was_measured(
+    trial: FrozenTrial, expected: Result
+) -> None:
+    assert results(study_with(trial), TARGET) == [expected]
+
+
 def test_outputs_have_the_directions_of_the_study() -> None:
     study = optuna.create_study(directions=["minimize", "minimize"])
     with pytest.raises(InvalidInput, match="make them agree"):

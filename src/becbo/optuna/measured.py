@@ -1,10 +1,10 @@
 """What a trial measured: the values of objectives, constraints as limits, and other outputs.
 
-* The values of the study are its objectives, in their order.
+* The values of the study are its objectives, in their order; of one with a target the distance.
 * A constraint of Optuna is a limit whose value is at most 0.
 * `becbo:values` of the trial has, by the name of the output, what Optuna has no place for: limits
   with bounds of their own, numbers to record, objectives of a trial that failed or that were only
-  partly measured. It overrides the values of the study.
+  partly measured, what was measured where there is a target. It overrides the values of the study.
 """
 
 from __future__ import annotations
@@ -141,12 +141,27 @@ def _limit_name(key: str, taken: Sequence[str]) -> str:
 
 
 def told(trial: FrozenTrial, outputs: Outputs) -> dict[str, float]:
-    """The objectives that a trial returned, if they are finite; of a pruned one the last report."""
+    """The objectives that a trial returned, if they are finite; of a pruned one the last report.
+
+    The distance from a target is not what was measured.
+    """
+    return {o.name: value for o, value in _returned(trial, outputs) if o.target is None}
+
+
+def without_sides(trial: FrozenTrial, outputs: Outputs) -> list[Objective]:
+    """The objectives whose distance from a target is all that is known: not, on which side."""
+    known = noted(trial, outputs)
+    returned = [o for o, _ in _returned(trial, outputs)]
+    return [o for o in returned if o.target is not None and o.name not in known]
+
+
+def _returned(trial: FrozenTrial, outputs: Outputs) -> list[tuple[Objective, float]]:
+    """The finite values of a trial as Optuna has them."""
     values: Sequence[float] = trial.values or ()
     if not values and trial.state is TrialState.PRUNED and trial.last_step is not None:
         values = [trial.intermediate_values[trial.last_step]]  # added with `add_trial`, not told
-    names = (objective.name for objective in outputs.objectives)
-    return {name: v for name, v in zip(names, values, strict=False) if _is_finite(v)}
+    pairs = zip(outputs.objectives, values, strict=False)
+    return [(objective, value) for objective, value in pairs if _is_finite(value)]
 
 
 def noted(trial: FrozenTrial, outputs: Outputs) -> dict[str, float]:

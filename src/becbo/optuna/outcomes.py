@@ -27,7 +27,15 @@ import optuna
 from optuna.trial import FrozenTrial, TrialState
 
 from becbo.errors import Infeasible, InvalidInput
-from becbo.optuna.measured import VALUES, excesses, noted, set_values, told, with_constraints
+from becbo.optuna.measured import (
+    VALUES,
+    excesses,
+    noted,
+    set_values,
+    told,
+    with_constraints,
+    without_sides,
+)
 from becbo.outputs import Outputs
 from becbo.reasons import Reasons
 from becbo.trial import Outcome, Result
@@ -207,6 +215,7 @@ def result_of(
     Lost beats failed, because the repeat will tell, and a mark beats the state. A trial that
     violates a constraint worked: its values say which limit it is beyond. An infinite value counts
     as failed. A pruned trial that is to be ignored counts as lost: it says nothing of its design.
+    So does one that returned the distance from a target and has not noted what was measured.
 
     Args:
         trial: a trial of a study.
@@ -261,10 +270,13 @@ def _outcome(
         return Outcome.LOST
     if trial.state is TrialState.PRUNED and pruned != "value":
         return Outcome.LOST if pruned == "ignore" else Outcome.FAILED
-    has_objectives = all(values[objective.name] is not None for objective in outputs.objectives)
     is_finite = all(excess < math.inf for excess in trial.constraints.values())
-    is_told = trial.state is not TrialState.FAIL
-    return Outcome.OK if is_told and has_objectives and is_finite else Outcome.FAILED
+    if trial.state is TrialState.FAIL or not is_finite:
+        return Outcome.FAILED
+    if without_sides(trial, outputs):
+        return Outcome.LOST
+    has_objectives = all(values[objective.name] is not None for objective in outputs.objectives)
+    return Outcome.OK if has_objectives else Outcome.FAILED
 
 
 def reasons_given(trial: FrozenTrial) -> Reasons:

@@ -25,7 +25,8 @@ from becbo.optuna.designs import Design, enqueued, read_designs
 from becbo.optuna.guard import end_without_proposal, guarded
 from becbo.optuna.history import Rules, read_history
 from becbo.optuna.internals import set_system_attr, store_constraints, whole_study
-from becbo.optuna.outcomes import Pruned
+from becbo.optuna.measured import without_sides
+from becbo.optuna.outcomes import Pruned, mark_of
 from becbo.optuna.proposal import Plan, propose, random_instead_of_repeat
 from becbo.optuna.repeats import requeue_lost
 from becbo.optuna.spaces import Distributions, StudySpace, all_distributions, parameter_of
@@ -51,7 +52,8 @@ class BECBOSampler(BaseSampler):
             trials have had, always with the same range. Others are drawn at random.
         outputs: what a trial measures: an `Objective` for each value of the study, in their order,
             then a `Limit` or `Recorded` for each number that trials note with `set_values`. None
-            takes the values of the study. Constraints of trials are limits in any case.
+            takes the values of the study. Constraints of trials are limits in any case. Where there
+            is a target, trials return the distance from it and note what was measured.
         constraints_func: as in Optuna's samplers: the constraints of a complete or pruned trial as
             a sequence of numbers, at most 0 where they are kept. `Trial.set_constraint` needs none.
         pruned: what a pruned trial counts as. "value": with the value it reported last, or the
@@ -125,6 +127,7 @@ class BECBOSampler(BaseSampler):
         """What a study holds, if the method can handle it."""
         data = StudyData.of(study, self._outputs)
         _check_method(self._settings, data.outputs)
+        _check_targets(data, self._rules)
         return data
 
     def infer_relative_search_space(
@@ -291,3 +294,20 @@ def _check_method(settings: Settings, outputs: Outputs | None) -> None:
     from becbo.methods import build  # the engine, which recording a result does not need
 
     build(settings, outputs)
+
+
+def _check_targets(data: StudyData, rules: Rules) -> None:
+    """Raises InvalidInput if all that a trial says is how far from a target it was."""
+    complete = [t for t in data.trials if t.state is TrialState.COMPLETE and mark_of(t) is None]
+    found = [(t, o) for t in complete for o in without_sides(t, data.outputs)]
+    if not found:
+        return
+    lost = rules.lost(data.trials, data.user_attrs)
+    for trial, objective in found:
+        if trial.number not in lost:
+            raise InvalidInput(
+                f"trial {trial.number} has no measured {objective.name!r}: the value of the study "
+                f"is the distance from the target {objective.target:g}, which does not tell the "
+                f"side. Call set_values(trial, {{{objective.name!r}: ...}}) before a trial returns "
+                f"the distance; requeue_lost(study, study.trials[{trial.number}]) repeats this one"
+            )
