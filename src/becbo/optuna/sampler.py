@@ -11,6 +11,7 @@ import logging
 import threading
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, get_args
 
 import numpy as np
@@ -212,8 +213,8 @@ class BECBOSampler(BaseSampler):
         study = whole_study(study)
         if self._constraints_func is not None:
             store_constraints(self._constraints_func, study, trial, state)
-        told = copy.copy(trial)
-        told.state = state
+        told = copy.copy(trial)  # as it will be: Optuna stores its end after this
+        told.state, told.values, told.datetime_complete = state, values, datetime.now()
         if told.number in self._rules.lost([told], study.user_attrs):
             requeue_lost(study, told)
 
