@@ -26,6 +26,7 @@ import becbo
 from becbo import Limit, Objective, Recorded
 
 OUTPUTS = [Objective("cost"), Objective("ph", target=7), Limit("stress", upper=1), Recorded("mass")]
+SWAPPED = [OUTPUTS[1], OUTPUTS[0], *OUTPUTS[2:]]
 
 def run(trial):
     x, y = trial.suggest_float("x", 0, 1), trial.suggest_float("y", 0, 1)
@@ -198,6 +199,36 @@ def test_a_study_keeps_its_directions(run: Callable[..., Done]) -> None:
     done = run("return x", "--direction", "minimize", trials=3)
     assert done.code == 2
     assert "has begun with minimize,maximize, not minimize" in done.err
+
+
+def test_a_study_keeps_the_order_of_its_objectives(
+    run: Callable[..., Done], tmp_path: Path
+) -> None:
+    end = 'return {"cost": x, "ph": 6 + y}'
+    assert run(end, "--outputs", "MODULE:OUTPUTS").code == 0
+    assert study_in(tmp_path).metric_names == ["cost", "ph, off 7"]
+    done = run(end, "--outputs", "MODULE:SWAPPED", trials=2)
+    assert done.code == 2
+    assert "has begun with the objectives ['cost', 'ph, off 7'], not ['ph, off 7', " in done.err
+    assert run(end, "--outputs", "MODULE:OUTPUTS", trials=2).code == 0
+    assert [result.values["ph"] for result in results(tmp_path)] == [
+        6 + trial.params["y"] for trial in study_in(tmp_path).trials
+    ]
+
+
+def test_a_method_that_cannot_do_it_leaves_no_study(
+    run: Callable[..., Done], tmp_path: Path
+) -> None:
+    two = ("--direction", "minimize,minimize")
+    for options in (two, ("--outputs", "MODULE:OUTPUTS")):
+        done = run("return x, y", "--method", "be-cbo", *options)
+        assert done.code == 2
+        assert "method 'be-cbo' takes one objective" in done.err
+        storage = open_storage(tmp_path / "study.db", heartbeat=None)
+        assert optuna.get_all_study_names(storage) == []
+    assert run("return x, y", *two).code == 0
+    assert run("return x, y", "--method", "be-cbo", trials=2).code == 2
+    assert len(study_in(tmp_path).trials) == 1  # none was begun in vain
 
 
 def test_measured_in() -> None:

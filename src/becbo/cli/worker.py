@@ -6,8 +6,8 @@ import importlib
 import os
 import signal
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -23,12 +23,12 @@ from becbo.outputs import Outputs
 
 if TYPE_CHECKING:
     import optuna
-    from optuna.samplers import BaseSampler
     from optuna.storages import BaseStorage
     from optuna.trial import FrozenTrial
 
     from becbo.optuna.evaluation import TrialFunction
     from becbo.optuna.outcomes import Pruned
+    from becbo.optuna.sampler import BECBOSampler
     from becbo.optuna.worker import Standing, TrialCounts
 
 EXAMPLE = (
@@ -108,8 +108,9 @@ def worker(
     stop_when: Annotated[
         str | None,
         typer.Option(
+            callback=_stop_rule,
             help="End before --trials when little is to be gained: advised, or the gain of the "
-            "next 10 trials that is worth them, as 0.5."
+            "next 10 trials that is worth them, as 0.5.",
         ),
     ] = None,
     heartbeat: Annotated[
@@ -141,9 +142,11 @@ def worker(
     from becbo.optuna import BECBOSampler, StopCallback, open_storage
     from becbo.optuna.breakage import Patience, PatientStorage
     from becbo.optuna.evaluation import Evaluation
-    from becbo.optuna.measured import outputs_of, study_directions
+    from becbo.optuna.measured import outputs_of, plain_outputs, study_directions
+    from becbo.optuna.sampler import check_method
     from becbo.optuna.storage import study_lock
     from becbo.optuna.worker import Worker
+    from becbo.settings import Settings
 
     counts_as = cast("Pruned", pruned)
     settings: dict[str, Any] = {"method": method, "seed": seed, "noisy": noisy, "risk": risk}
@@ -163,9 +166,12 @@ def worker(
         found = waiting.repeat(lambda: open_storage(storage, heartbeat=heartbeat))
         opened = PatientStorage(found, waiting)
         wanted = _directions(direction) if measured is None else study_directions(measured)
-        shared = _study(opened, study, wanted, sampler)
+        if wanted is not None:
+            check_method(Settings(**settings), measured or plain_outputs(wanted))
         lock = study_lock(storage, heartbeat)
+        shared = waiting.repeat(lambda: _study(opened, lock, study, wanted, sampler))
         known = outputs_of(shared, (), measured)
+        check_method(Settings(**settings), known)  # those of a study that had begun
         with _Report(known, trials, console) as report:
             Worker(
                 study=shared,
@@ -289,26 +295,57 @@ def _directions(text: str | None) -> list[str] | None:
     return names
 
 
+def _stop_rule(text: str | None) -> str | None:
+    """Checks --stop-when, which `Stop.of` reads."""
+    from becbo.outlook import Stop
+
+    if text is not None:
+        try:
+            Stop.of(text)
+        except InvalidInput:
+            raise InvalidInput(
+                f"--stop-when {text!r} must be advised, or the gain of the next 10 trials that is "
+                "worth them, such as 0.5"
+            ) from None
+    return text
+
+
 def _study(
-    storage: BaseStorage, name: str, wanted: Sequence[str] | None, sampler: BaseSampler
+    storage: BaseStorage,
+    lock: Callable[[], AbstractContextManager[object]],
+    name: str,
+    wanted: Sequence[str] | None,
+    sampler: BECBOSampler,
 ) -> optuna.Study:
     """The study of that name, created if there is none."""
     import optuna
 
+    from becbo.optuna.measured import name_values, value_names
+
     directions = [optuna.study.StudyDirection[d.upper()] for d in wanted or ["minimize"]]
-    study = optuna.create_study(
-        storage=storage,
-        sampler=sampler,
-        study_name=name,
-        directions=directions,
-        load_if_exists=True,
-    )
-    begun = [direction.name.lower() for direction in study.directions]
-    if wanted is not None and begun != list(wanted):
-        raise InvalidInput(
-            f"study {name!r} has begun with {','.join(begun)}, not {','.join(wanted)}; "
-            "leave out --direction, mend --outputs or choose another --study"
+    with lock():  # else workers that start together would all name the values
+        study = optuna.create_study(
+            storage=storage,
+            sampler=sampler,
+            study_name=name,
+            directions=directions,
+            load_if_exists=True,
         )
+        begun = [direction.name.lower() for direction in study.directions]
+        if wanted is not None and begun != list(wanted):
+            raise InvalidInput(
+                f"study {name!r} has begun with {','.join(begun)}, not {','.join(wanted)}; "
+                "leave out --direction, mend --outputs or choose another --study"
+            )
+        if sampler.outputs is not None:
+            names = value_names(sampler.outputs)
+            if study.metric_names is None:
+                name_values(study, names)
+            elif study.metric_names != names:
+                raise InvalidInput(
+                    f"study {name!r} has begun with the objectives {study.metric_names}, not "
+                    f"{names}; mend --outputs, also their order, or choose another --study"
+                )
     return study
 
 

@@ -71,15 +71,38 @@ def outputs_of(
     """
     directions = [direction.name.lower() for direction in study.directions]
     if given is None:
-        names = study.metric_names or _value_names(len(directions))
-        objectives = zip(names, directions, strict=True)
-        given = Outputs.of([Objective(name, direction) for name, direction in objectives])
+        given = plain_outputs(directions, study.metric_names)
     elif study_directions(given) != directions:
         raise InvalidInput(
             f"the study has directions {directions}, outputs have {list(given.objectives)!r}; "
             "make them agree"
         )
     return with_constraints(given, trials)
+
+
+def plain_outputs(directions: Sequence[str], names: Sequence[str] | None = None) -> Outputs:
+    """An objective for each value of a study.
+
+    Args:
+        directions: minimize or maximize.
+        names: what the values are called; None: value, or value_0 and so on.
+    """
+    names = names or _value_names(len(directions))
+    return Outputs.of([Objective(*pair) for pair in zip(names, directions, strict=True)])
+
+
+def value_names(outputs: Outputs, headings: Mapping[str, str] | None = None) -> list[str]:
+    """What the values of a study with these outputs are called: see `study_values`.
+
+    Args:
+        outputs: what its trials measure.
+        headings: what an output is called, by its name; None: its name.
+    """
+    called = headings or {name: name for name in outputs.names}
+    return [
+        called[o.name] + ("" if o.target is None else f", off {o.target:.12g}")
+        for o in outputs.objectives
+    ]
 
 
 def name_values(study: optuna.Study, names: Sequence[str]) -> None:

@@ -19,7 +19,7 @@ from ray.tune.search.optuna import OptunaSearch
 
 from becbo.checks import finite_numbers
 from becbo.errors import Infeasible, InvalidInput
-from becbo.optuna.measured import name_values, outputs_of, study_directions
+from becbo.optuna.measured import name_values, outputs_of, study_directions, value_names
 from becbo.optuna.outcomes import check_exceptions, mark_failed, mark_lost
 from becbo.optuna.returned import tell_measured
 from becbo.optuna.sampler import BECBOSampler, declared_outputs
@@ -87,10 +87,11 @@ class FailAwareOptunaSearch(OptunaSearch):  # type: ignore[misc]
     """
 
     def _setup_study(self, mode: str | list[str]) -> None:
-        if isinstance(self._sampler, BECBOSampler) and self._sampler.outputs is not None:
-            _check_metrics(self._metrics, mode, self._sampler.outputs)
+        outputs = self._sampler.outputs if isinstance(self._sampler, BECBOSampler) else None
+        if outputs is not None:
+            _check_metrics(self._metrics, mode, outputs)
         super()._setup_study(mode)
-        name_values(self._ot_study, self._metrics)
+        name_values(self._ot_study, self._metrics if outputs is None else value_names(outputs))
 
     @property
     def _metrics(self) -> list[str]:

@@ -98,7 +98,7 @@ class BECBOSampler(BaseSampler):
                 raise InvalidInput(f"{name} {function!r} must be a function of a trial")
         self._settings = Settings(**settings)
         self._outputs = None if outputs is None else Outputs.of(outputs)
-        _check_method(self._settings, self._outputs)  # errors now, not in the first trial
+        check_method(self._settings, self._outputs)  # errors now, not in the first trial
         self._space = None if space is None else _study_space(space)
         self._rules = Rules(pruned, is_lost, stale_after)
         self._constraints_func = constraints_func
@@ -127,7 +127,7 @@ class BECBOSampler(BaseSampler):
     def _study_data(self, study: optuna.Study) -> StudyData:
         """What a study holds, if the method can handle it."""
         data = StudyData.of(study, self._outputs)
-        _check_method(self._settings, data.outputs)
+        check_method(self._settings, data.outputs)
         _check_targets(data, self._rules)
         return data
 
@@ -290,8 +290,16 @@ def _has_changed(study: optuna.Study, name: str, distribution: BaseDistribution)
     return any(other not in (None, distribution) for other in known)
 
 
-def _check_method(settings: Settings, outputs: Outputs | None) -> None:
-    """Raises InvalidInput if the method cannot be made for these outputs."""
+def check_method(settings: Settings, outputs: Outputs | None) -> None:
+    """Checks that a method can be made for outputs.
+
+    Args:
+        settings: the method, and what it has to handle besides the outputs.
+        outputs: what is measured; None: not known yet.
+
+    Raises:
+        InvalidInput: it cannot.
+    """
     from becbo.methods import build  # the engine, which recording a result does not need
 
     build(settings, outputs)
