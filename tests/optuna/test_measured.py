@@ -86,6 +86,15 @@ def test_names_of_limits(key: str, limit: str) -> None:
     assert result.values == {"cost": 1.0, limit: 2.0}
 
 
+def test_no_two_constraints_are_one_limit() -> None:
+    constraints = {"0": 1.0, "constraint_0": 2.0, "constraint_constraint_0": 3.0, "constraint_": 4}
+    study = study_with(ended(value=1.0, constraints=constraints))
+    (result,) = results(study)
+    assert sorted(filter(None, result.values.values())) == [1.0, 1.0, 2.0, 3.0, 4.0]
+    assert result.values["constraint_0"] == 1.0
+    assert not StudyData.of(study).outputs.are_kept({**result.values, "constraint_0": -1.0})
+
+
 def test_a_constraint_with_the_name_of_a_limit_is_refused() -> None:
     study = study_with(ended(value=1.0, constraints={"ph": 2.0}))
     with pytest.raises(InvalidInput, match="rename one of them"):

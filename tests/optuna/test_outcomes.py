@@ -10,6 +10,7 @@ from typing import Any
 import optuna
 import pytest
 from optuna.distributions import FloatDistribution
+from optuna.exceptions import UpdateFinishedTrialError
 from optuna.storages import RDBStorage, RetryHeartbeatStaleTrialCallback
 from optuna.trial import FrozenTrial, TrialState
 
@@ -98,6 +99,10 @@ def test_a_mark_nobody_knows_says_nothing() -> None:
 def test_a_told_trial_cannot_be_marked(study: optuna.Study, mark: Any) -> None:
     with pytest.raises(InvalidInput, match="requeue_lost"):
         mark(failed_trial(study), "too late")
+    trial = study.ask(X)
+    study.tell(trial, 1.0)
+    with pytest.raises(UpdateFinishedTrialError):  # from which a worker sees that it was ended
+        mark(trial, "too late")
 
 
 @pytest.mark.parametrize(
@@ -109,6 +114,7 @@ def test_a_told_trial_cannot_be_marked(study: optuna.Study, mark: Any) -> None:
         (ended(TrialState.COMPLETE, value=1.0, constraints={"c": -1.0}), Outcome.OK),
         (ended(TrialState.COMPLETE, value=1.0, constraints={"c": 0.1}), Outcome.OK),
         (ended(TrialState.COMPLETE, value=1.0, constraints={"c": math.inf}), Outcome.FAILED),
+        (ended(TrialState.COMPLETE, value=1.0, constraints={"c": -math.inf}), Outcome.OK),
         (ended(TrialState.FAIL), Outcome.FAILED),
         (ended(TrialState.RUNNING), Outcome.PENDING),
         (ended(TrialState.WAITING), Outcome.PENDING),
@@ -188,6 +194,16 @@ def test_requeue_keeps_what_was_fixed_and_not_yet_suggested(study: optuna.Study)
     trial = study.ask(X)  # and dies before it suggests y
     requeue_lost(study, study.tell(trial, state=TrialState.FAIL))
     assert study.ask({**X, "y": FloatDistribution(0, 1)}).params == {"x": 0.25, "y": 0.75}
+
+
+def test_only_what_has_ended_is_requeued(study: optuna.Study) -> None:
+    study.ask(X)
+    study.enqueue_trial({"x": 0.5})
+    for trial, state in zip(study.trials, ("RUNNING", "WAITING"), strict=True):
+        with pytest.raises(InvalidInput, match=f"is {state}; end it first"):
+            requeue_lost(study, trial)
+    assert len(study.trials) == 2
+    assert not lost_numbers(study)
 
 
 def test_requeue_happens_once(study: optuna.Study) -> None:

@@ -23,6 +23,7 @@ from becbo.outputs import Limit, Objective, Outputs
 
 VALUES = "becbo:values"
 Direction = Literal["minimize", "maximize"]
+_CONSTRAINT = "constraint_"  # and what is no name of an output
 
 
 def set_values(trial: optuna.Trial, values: Mapping[str, float | None]) -> None:
@@ -34,7 +35,8 @@ def set_values(trial: optuna.Trial, values: Mapping[str, float | None]) -> None:
             or those of the study's metrics. None is left out.
 
     Raises:
-        InvalidInput: the trial has been told, or a value is not a finite number.
+        InvalidInput: the trial is a frozen copy, or a value is not a finite number.
+        UpdateFinishedTrialError: Optuna's; the trial has been told.
 
     Examples:
         >>> trial = study.ask()
@@ -160,7 +162,14 @@ def _value_names(n: int) -> list[str]:
 
 def _limit_name(key: str, taken: Sequence[str]) -> str:
     """A constraint as an output; `constraints_func` gives numbers, which are no names."""
-    return key if key.strip() and not key.isdigit() and key not in taken else f"constraint_{key}"
+    return key if _is_name(key, taken) else _CONSTRAINT + key
+
+
+def _is_name(key: str, taken: Sequence[str]) -> bool:
+    """Whether a constraint keeps its name; else no other one may have the name that it gets."""
+    bare = key.removeprefix(_CONSTRAINT)
+    is_usable = bool(key.strip()) and not key.isdigit() and key not in taken
+    return is_usable and (bare == key or _is_name(bare, taken))
 
 
 def told(trial: FrozenTrial, outputs: Outputs) -> dict[str, float]:

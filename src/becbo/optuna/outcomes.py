@@ -71,7 +71,8 @@ def mark_failed(
             those that it has, if they are left out.
 
     Raises:
-        InvalidInput: the trial has been told, or an argument cannot be used.
+        InvalidInput: the trial is a frozen copy, or an argument cannot be used.
+        UpdateFinishedTrialError: Optuna's; the trial has been told.
 
     Examples:
         >>> trial = study.ask()
@@ -93,7 +94,8 @@ def mark_worked(trial: optuna.Trial, measured: Mapping[str, float | None]) -> No
         measured: the outputs that were measured, see `set_values`.
 
     Raises:
-        InvalidInput: the trial has been told, or nothing was measured.
+        InvalidInput: the trial is a frozen copy, or nothing was measured.
+        UpdateFinishedTrialError: Optuna's; the trial has been told.
 
     Examples:
         >>> trial = study.ask()
@@ -115,7 +117,8 @@ def mark_lost(trial: optuna.Trial, reason: str | BaseException = "") -> None:
         reason: why it was lost.
 
     Raises:
-        InvalidInput: the trial has been told, or the reason is not a string.
+        InvalidInput: the trial is a frozen copy, or the reason is not a string.
+        UpdateFinishedTrialError: Optuna's; the trial has been told.
 
     Examples:
         >>> trial = study.ask()
