@@ -235,5 +235,5 @@ def test_measured_in() -> None:
     one = Outputs.of("minimize")
     assert measured_in(3, one) == measured_in([3], one) == {"value": 3.0}
     assert measured_in(math.nan, one) == {"value": None}
-    with pytest.raises(InvalidInput, match="is not a number"):
+    with pytest.raises(InvalidInput, match="'3' is not a number; give None if it was not measured"):
         measured_in("3", one)
