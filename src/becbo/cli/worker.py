@@ -23,12 +23,12 @@ from becbo.outputs import Outputs
 
 if TYPE_CHECKING:
     import optuna
+    from optuna.samplers import BaseSampler
     from optuna.storages import BaseStorage
     from optuna.trial import FrozenTrial
 
     from becbo.optuna.evaluation import TrialFunction
     from becbo.optuna.outcomes import Pruned
-    from becbo.optuna.sampler import BECBOSampler
     from becbo.optuna.worker import Standing, TrialCounts
 
 EXAMPLE = (
@@ -166,12 +166,14 @@ def worker(
         found = waiting.repeat(lambda: open_storage(storage, heartbeat=heartbeat))
         opened = PatientStorage(found, waiting)
         wanted = _directions(direction) if measured is None else study_directions(measured)
-        if wanted is not None:
-            check_method(Settings(**settings), measured or plain_outputs(wanted))
+        if wanted is not None:  # before there is a study that nothing fits
+            check_method(Settings(**settings), plain_outputs(wanted))
+        shared = _study(opened, study, wanted, sampler)
         lock = study_lock(storage, heartbeat)
-        shared = waiting.repeat(lambda: _study(opened, lock, study, wanted, sampler))
+        if measured is not None:
+            waiting.repeat(lambda: _name_values(shared, measured, lock))
         known = outputs_of(shared, (), measured)
-        check_method(Settings(**settings), known)  # those of a study that had begun
+        check_method(Settings(**settings), known)  # where a study had begun
         with _Report(known, trials, console) as report:
             Worker(
                 study=shared,
@@ -297,56 +299,58 @@ def _directions(text: str | None) -> list[str] | None:
 
 def _stop_rule(text: str | None) -> str | None:
     """Checks --stop-when, which `Stop.of` reads."""
+    if text is None:
+        return None
     from becbo.outlook import Stop
 
-    if text is not None:
-        try:
-            Stop.of(text)
-        except InvalidInput:
-            raise InvalidInput(
-                f"--stop-when {text!r} must be advised, or the gain of the next 10 trials that is "
-                "worth them, such as 0.5"
-            ) from None
+    try:
+        Stop.of(text)
+    except InvalidInput:
+        raise InvalidInput(
+            f"--stop-when {text!r} must be advised, or the gain of the next 10 trials that is "
+            "worth them, such as 0.5"
+        ) from None
     return text
 
 
 def _study(
-    storage: BaseStorage,
-    lock: Callable[[], AbstractContextManager[object]],
-    name: str,
-    wanted: Sequence[str] | None,
-    sampler: BECBOSampler,
+    storage: BaseStorage, name: str, wanted: Sequence[str] | None, sampler: BaseSampler
 ) -> optuna.Study:
     """The study of that name, created if there is none."""
     import optuna
 
+    directions = [optuna.study.StudyDirection[d.upper()] for d in wanted or ["minimize"]]
+    study = optuna.create_study(
+        storage=storage,
+        sampler=sampler,
+        study_name=name,
+        directions=directions,
+        load_if_exists=True,
+    )
+    begun = [direction.name.lower() for direction in study.directions]
+    if wanted is not None and begun != list(wanted):
+        raise InvalidInput(
+            f"study {name!r} has begun with {','.join(begun)}, not {','.join(wanted)}; "
+            "leave out --direction, mend --outputs or choose another --study"
+        )
+    return study
+
+
+def _name_values(
+    study: optuna.Study, outputs: Outputs, lock: Callable[[], AbstractContextManager[object]]
+) -> None:
+    """Names the values of a study, or checks the names that they have."""
     from becbo.optuna.measured import name_values, value_names
 
-    directions = [optuna.study.StudyDirection[d.upper()] for d in wanted or ["minimize"]]
-    with lock():  # else workers that start together would all name the values
-        study = optuna.create_study(
-            storage=storage,
-            sampler=sampler,
-            study_name=name,
-            directions=directions,
-            load_if_exists=True,
+    names = value_names(outputs)
+    with lock():  # else workers that start at the same time could each give other names
+        if study.metric_names is None:
+            name_values(study, names)
+    if study.metric_names != names:
+        raise InvalidInput(
+            f"study {study.study_name!r} has begun with the objectives {study.metric_names}, not "
+            f"{names}; mend --outputs, also their order, or choose another --study"
         )
-        begun = [direction.name.lower() for direction in study.directions]
-        if wanted is not None and begun != list(wanted):
-            raise InvalidInput(
-                f"study {name!r} has begun with {','.join(begun)}, not {','.join(wanted)}; "
-                "leave out --direction, mend --outputs or choose another --study"
-            )
-        if sampler.outputs is not None:
-            names = value_names(sampler.outputs)
-            if study.metric_names is None:
-                name_values(study, names)
-            elif study.metric_names != names:
-                raise InvalidInput(
-                    f"study {name!r} has begun with the objectives {study.metric_names}, not "
-                    f"{names}; mend --outputs, also their order, or choose another --study"
-                )
-    return study
 
 
 @contextmanager
