@@ -489,6 +489,7 @@ TABLE: dict[str, set[str]] = {
     "becbo.web.tokens": {"becbo.errors"},
     # Designs for a history that the caller keeps need no campaign.
     "becbo.web.tasks": {
+        "becbo.errors",
         "becbo.trial",
         "becbo.optimizer",
         "becbo.campaign",

@@ -14,6 +14,7 @@ from scipy.special import ndtr
 
 from becbo import (
     Categorical,
+    Failures,
     Infeasible,
     Integer,
     InvalidInput,
@@ -127,7 +128,7 @@ BAD_SETTINGS = {
     "dict": ({"trials": [GOOD]}, "{'x': 0.5, 'n': 2} is not a becbo.Trial"),
     "outcome": ({"trials": [Trial(0, GOOD, "ok")]}, "make them by Trial.from_dict"),
     "order": ({"trials": [trial(1)]}, "trial number 1 cannot follow 0 trials"),
-    "twice": ({"trials": [trial(0), trial(0)]}, "trial number 0 cannot follow 1 trials"),
+    "twice": ({"trials": [trial(0), trial(0)]}, "trials[1]: trial number 0 cannot follow 1"),
     "no value": (
         {"trials": [trial(outcome=Outcome.OK)]},
         "worked has a value of at least one of value",
@@ -524,6 +525,14 @@ def test_a_design_that_is_lost_again_and_again_is_given_up(n_answered: int) -> N
     places = Counter((round(p["x"], 1), round(p["y"], 1)) for p in lost)
     assert len(places) > 3
     optimizer.tell(optimizer.ask(), 1.0)
+
+
+def test_a_repeat_has_all_digits_of_the_design_it_repeats() -> None:
+    optimizer = Optimizer(SPACE, seed=0, n_initial=2, failures=Failures(budget=1))
+    worked, failed = ({"x": x, "n": 2} for x in (1 / 3, 0.123456789012345))
+    optimizer.add(worked, 1.0)
+    optimizer.add(failed, failed=True)
+    assert optimizer.ask().params == worked
 
 
 def test_repeats_before_anything_is_known_are_called_so() -> None:

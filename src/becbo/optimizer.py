@@ -80,8 +80,11 @@ class Optimizer:
         self._trials: list[Trial] = []
         self._models: Models | None = None  # of the present history, if needed so far
         self._lock = threading.RLock()  # of the trials, the models and the last proposal
-        for trial in trials:
-            self._append(trial)
+        for number, trial in enumerate(trials):
+            try:
+                self._append(trial)
+            except InvalidInput as error:
+                raise InvalidInput(f"trials[{number}]: {error}") from None
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_lock"}
@@ -424,7 +427,7 @@ class Optimizer:
         with one_thread():
             self.proposal = self._proposer.propose(data, region, pending, q, rng)
         rows = zip(
-            self.space.decode(self.proposal.X),
+            self._designs(self.proposal.X, data.X),
             self.proposal.found,
             self.proposal.believed,
             strict=True,
@@ -441,6 +444,14 @@ class Optimizer:
             )
             for params, found, believed in rows
         ]
+
+    def _designs(self, X: Array, known: Array) -> list[dict[str, Any]]:  # (q, d), (n, d)
+        """Proposed points as designs; a repeat has all digits of the design that it repeats."""
+        designs = self.space.decode(X)
+        for i, x in enumerate(X):
+            for row in np.flatnonzero((known == x).all(axis=1))[:1]:
+                designs[i] = dict(self._answered[row].params)
+        return designs
 
     @property
     def _answered(self) -> list[Trial]:
@@ -472,9 +483,7 @@ class Optimizer:
 
     def _append(self, trial: Trial) -> Trial:
         if not isinstance(trial, Trial) or not isinstance(trial.result, Result):
-            raise InvalidInput(
-                f"trials: {trial!r} is not a becbo.Trial; make them by Trial.from_dict"
-            )
+            raise InvalidInput(f"{trial!r} is not a becbo.Trial; make them by Trial.from_dict")
         if trial.number != len(self._trials):
             raise InvalidInput(
                 f"trial number {trial.number} cannot follow {len(self._trials)} trials; "

@@ -49,14 +49,18 @@ def test_a_program_that_is_not_there() -> None:
         (0, "TIMEOUT", FAILED),
         (143, "PREEMPTED", LOST),
         (1, "CANCELLED by 1000", LOST),
+        (137, "OUT_OF_ME+", FAILED),
+        (1, "CANCELLED+", LOST),
+        (0, "CANCELLED+", LOST),
         (1, "NODE_FAIL", LOST),
         (137, "Evicted", LOST),
         (139, "Error", FAILED),
         (0, "Completed", OK),
         (0, " ", OK),
+        (1, None, FAILED),
     ],
 )
-def test_words_of_clusters(code: int, state: str, outcome: Outcome) -> None:
+def test_words_of_clusters(code: int, state: str | None, outcome: Outcome) -> None:
     assert exit_outcome(code, state) is outcome
 
 
@@ -65,6 +69,8 @@ def test_every_code_has_an_outcome(code: int, state: str) -> None:
     assert exit_outcome(code, state) in (OK, FAILED, LOST)
 
 
-def test_what_is_no_code() -> None:
+def test_what_is_no_code_or_state() -> None:
     with pytest.raises(InvalidInput, match="exit code None must be a whole number"):
         exit_outcome(None)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="state b'TIMEOUT' must be a string"):
+        exit_outcome(1, b"TIMEOUT")  # type: ignore[arg-type]

@@ -257,7 +257,7 @@ def test_trials_count_however_they_ended(asked: list[Optimizer]) -> None:
     [
         ("value", (Outcome.OK, 0.5)),
         ("failed", (Outcome.FAILED, None)),
-        ("ignore", (Outcome.LOST, None)),
+        ("ignore", (Outcome.PENDING, None)),
     ],
 )
 def test_pruned(asked: list[Optimizer], pruned: Any, expected: tuple[Outcome, Any]) -> None:
@@ -357,6 +357,21 @@ def test_what_differs_only_in_what_nobody_asks_for_is_not_proposed() -> None:
     study.optimize(branching, n_trials=25, catch=(Infeasible,))
     forests = [t.params["depth"] for t in study.trials if t.params["model"] == "rf"]
     assert len(set(forests)) == len(forests)
+
+
+def test_the_design_of_a_pruned_trial_that_is_ignored_is_not_proposed_again() -> None:
+    def objective(trial: optuna.Trial) -> float:
+        n = trial.suggest_int("n", 0, 7)
+        if n < 3:
+            raise optuna.TrialPruned
+        return n
+
+    space = {"n": IntDistribution(0, 7)}
+    study = optuna.create_study(
+        sampler=BECBOSampler(space=space, seed=0, n_initial=2, pruned="ignore")
+    )
+    study.optimize(objective, n_trials=8)
+    assert sorted(t.params["n"] for t in study.trials) == list(range(8))
 
 
 def test_when_every_branch_is_exhausted_designs_are_repeated(
@@ -567,7 +582,7 @@ def test_what_becbo_cannot_model_is_drawn_at_random_and_named(
     study = optuna.create_study(sampler=BECBOSampler(seed=0))
     study.optimize(objective, n_trials=3)
     assert study.trials[-1].system_attrs[PROPOSAL]["params"].keys() == {"x"}
-    assert caplog.text.count("'seed' is drawn at random") == 1
+    assert caplog.text.count("'seed' is drawn at random, since it cannot be modelled: seed") == 1
 
 
 def test_a_name_that_the_space_does_not_have_is_named_once(

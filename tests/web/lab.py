@@ -58,9 +58,11 @@ Opens = Callable[..., Site]
 def serving(app: Any) -> Iterator[str]:
     """The address of a server that runs in a thread."""
     bound = socket.create_server(("127.0.0.1", 0))
-    server = make_server(app)
+    listens = threading.Event()
+    server = make_server(app, listens.set)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
     thread.start()
+    listens.wait()
     try:
         yield f"http://127.0.0.1:{bound.getsockname()[1]}"
     finally:

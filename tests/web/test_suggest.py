@@ -117,6 +117,27 @@ def test_bad_input_is_named(site: Site, change: dict[str, Any], named: str) -> N
     assert named in response.json()["detail"]
 
 
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"params": {"temperature": 999, "gas": "argon"}}, "temperature = 999 is outside"),
+        ({"params": {"temperature": 200}}, "params have missing ['gas']"),
+        ({"values": {"softness": 1.0}}, "output 'softness' does not exist"),
+        ({"values": {}}, "outcome 'ok' without a value; give `values`, or the outcome 'failed'"),
+        ({"values": {"hardness": None}}, "outcome 'ok' without a value"),
+        ({"outcome": "lost"}, "values of an experiment with outcome 'lost' cannot be used"),
+        ({"outcome": "pending"}, "values of an experiment with outcome 'pending' cannot be used"),
+    ],
+)
+def test_the_experiment_that_cannot_be_used_is_named(
+    site: Site, change: dict[str, Any], why: str
+) -> None:
+    asked = {"description": DESCRIPTION, "trials": [*TRIALS, {**TRIALS[0], **change}]}
+    response = site.json("/api/suggest", asked)
+    assert response.status_code == 422
+    assert f"trials[{len(TRIALS)}]: {why}" in response.json()["detail"]
+
+
 def test_the_token_is_asked_for(open_site: Any) -> None:
     guarded = open_site(Access(TOKEN))
     assert guarded.json("/api/suggest", {"description": DESCRIPTION}).status_code == 401
@@ -140,3 +161,14 @@ def test_clients(where: Path, tmp_path: Path, client: str) -> None:
     assert done.returncode == 0, done.stderr
     assert expected(1)[0]["params"]["gas"] in done.stdout
     assert Outcome.PENDING.value not in done.stdout
+
+
+def test_the_client_shows_what_cannot_be_used(where: Path, tmp_path: Path) -> None:
+    history = tmp_path / "history.json"
+    useless = [TRIALS[0], {**TRIALS[1], "values": {}}]
+    history.write_text(json.dumps({"description": DESCRIPTION, "trials": useless}))
+    with serving(make_app(where, Access(TOKEN))) as address:
+        command = [sys.executable, str(CLIENT), address, TOKEN, str(history)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1 and "trials[1]: outcome 'ok' without a value" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import quote
@@ -72,9 +73,9 @@ def serve(
     bound = _bind(host, port)
     names = {host, socket.gethostname(), socket.getfqdn(), *(name or ())}
     app = make_app(file, Access(token or shown), names)
-    _announce(bound, host, certificate is not None, shown)
     configure_logs()
-    server = make_server(app, proxy, ssl_certfile=certificate, ssl_keyfile=key)
+    announce = partial(_announce, bound, host, certificate is not None, shown)
+    server = make_server(app, announce, proxy, ssl_certfile=certificate, ssl_keyfile=key)
     server.run(sockets=[bound])
 
 

@@ -161,7 +161,7 @@ def worker(
         sampler = BECBOSampler(outputs=measured, pruned=counts_as, **settings)
         ending = {}
         if stop_when is not None:
-            ending = {"ending": StopCallback(stop_when, measured, **settings).reason}
+            ending = {"ending": StopCallback(stop_when).reason}
         waiting = Patience(patience, lambda text: _note(text, console))
         found = waiting.repeat(lambda: open_storage(storage, heartbeat=heartbeat))
         opened = PatientStorage(found, waiting)

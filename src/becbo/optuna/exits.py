@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from becbo.checks import whole_number
+from becbo.errors import InvalidInput
 from becbo.trial import Outcome
 
 # Signals of a program that did something wrong, or took more than it was allowed to: ILL, TRAP,
@@ -13,6 +14,7 @@ _NOT_STARTED = (126, 127)  # not executable, not found
 # What SLURM calls the state of a job and Kubernetes the reason of a container or pod.
 _STATES = {
     "OUT_OF_MEMORY": Outcome.FAILED,
+    "OUT_OF_ME": Outcome.FAILED,  # and a "+": the ten characters that sacct shows of it
     "TIMEOUT": Outcome.FAILED,
     "BOOT_FAIL": Outcome.LOST,
     "CANCELLED": Outcome.LOST,
@@ -33,7 +35,7 @@ _STATES = {
 }
 
 
-def exit_outcome(code: int, state: str = "") -> Outcome:
+def exit_outcome(code: int, state: str | None = None) -> Outcome:
     """Tells a design that does not work from a run that says nothing about it.
 
     Out of memory, out of time and crashes are failures of the design. Being preempted, cancelled
@@ -43,13 +45,13 @@ def exit_outcome(code: int, state: str = "") -> Outcome:
     Args:
         code: the exit code: of `subprocess`, where -9 is a signal, or of a shell, where it is 137.
         state: what the cluster says about the run, if it does: a state of SLURM (`sacct -o State`),
-            or the reason of a container or pod of Kubernetes.
+            whole or cut, or the reason of a container or pod of Kubernetes.
 
     Returns:
         `Outcome.OK`, `Outcome.FAILED` or `Outcome.LOST`.
 
     Raises:
-        InvalidInput: if the code is not a whole number.
+        InvalidInput: if the code is not a whole number, or the state is not a string.
 
     Examples:
         >>> exit_outcome(139)  # a segmentation fault
@@ -58,7 +60,10 @@ def exit_outcome(code: int, state: str = "") -> Outcome:
         (<Outcome.FAILED: 'failed'>, <Outcome.LOST: 'lost'>)
     """
     code = whole_number("exit code", code, at_least=-(2**31))
-    word = state.split()[0] if state.strip() else ""  # "CANCELLED by 1000"
+    if not isinstance(state, str | None):
+        raise InvalidInput(f"state {state!r} must be a string, such as 'PREEMPTED', or None")
+    # "CANCELLED by 1000", which sacct cuts to "CANCELLED+".
+    word = state.split()[0].removesuffix("+") if state and state.strip() else ""
     if word in _STATES:
         return _STATES[word]
     if code == 0:

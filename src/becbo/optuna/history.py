@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -21,7 +21,7 @@ from becbo.optuna.outcomes import OUTCOME, Pruned, corrections, lost_among, resu
 from becbo.optuna.spaces import StudySpace
 from becbo.optuna.study_data import StudyData
 from becbo.outputs import Outputs
-from becbo.trial import Outcome, Result, Trial
+from becbo.trial import PENDING, Outcome, Result, Trial
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def read_history(study: StudyData, space: StudySpace, rules: Rules) -> History:
     replaced = set(corrections(study.trials).values())
     usable = [t for t in study.trials if t.number in designs.by_number and t.number not in replaced]
     usable.sort(key=lambda trial: _end(trial, first[trial.number]))
-    results = [result_of(t, lost, rules.pruned, study.outputs) for t in usable]
+    results = [_result(t, lost, rules.pruned, study.outputs) for t in usable]
     counted, warnings = _as_counted(usable, results, study.outputs)
     trials = [
         _trial(i, designs.by_number[trial.number], result, first[trial.number])
@@ -125,6 +125,16 @@ def _end(trial: FrozenTrial, first: FrozenTrial) -> tuple[datetime, int]:
     """When the trial ended, or was first said to have ended; trials under way come last."""
     ended = trial.datetime_complete and (first.datetime_complete or trial.datetime_complete)
     return ended or datetime.max, first.number
+
+
+def _result(trial: FrozenTrial, lost: Collection[int], pruned: Pruned, outputs: Outputs) -> Result:
+    """What came of a trial; nothing yet if it says nothing of its design and was not lost.
+
+    Such a trial, as a pruned one that is to be ignored, is not repeated: proposals keep away from
+    it, as from one under way. Otherwise they would come back to what nothing was learned of.
+    """
+    result = result_of(trial, lost, pruned, outputs)
+    return PENDING if result.outcome is Outcome.LOST and trial.number not in lost else result
 
 
 def _trial(number: int, design: Design, result: Result, first: FrozenTrial) -> Trial:

@@ -182,9 +182,9 @@ def told(trial: FrozenTrial, outputs: Outputs) -> dict[str, float]:
 
 def without_sides(trial: FrozenTrial, outputs: Outputs) -> list[Objective]:
     """The objectives whose distance from a target is all that is known: not, on which side."""
-    known = noted(trial, outputs)
-    returned = [o for o, _ in _returned(trial, outputs)]
-    return [o for o in returned if o.target is not None and o.name not in known]
+    aimed = [o for o, _ in _returned(trial, outputs) if o.target is not None]
+    known = noted(trial, outputs) if aimed else {}
+    return [objective for objective in aimed if objective.name not in known]
 
 
 def _returned(trial: FrozenTrial, outputs: Outputs) -> list[tuple[Objective, float]]:

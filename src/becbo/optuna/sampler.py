@@ -12,7 +12,7 @@ import threading
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 import optuna
@@ -28,15 +28,18 @@ from becbo.optuna.history import Rules, read_history
 from becbo.optuna.internals import set_system_attr, store_constraints, whole_study
 from becbo.optuna.measured import without_sides
 from becbo.optuna.outcomes import Pruned, mark_of
-from becbo.optuna.proposal import Plan, propose, random_instead_of_repeat
+from becbo.optuna.proposal import Plan, optimizer_of, propose, random_instead_of_repeat
 from becbo.optuna.repeats import requeue_lost
-from becbo.optuna.spaces import Distributions, StudySpace, all_distributions, parameter_of
+from becbo.optuna.spaces import Distributions, StudySpace, all_distributions, refusal
 from becbo.optuna.study_data import StudyData
 from becbo.outputs import Output, Outputs
 from becbo.search.choice import AGAIN, REPEAT
 from becbo.settings import Settings
 from becbo.space import Space
 from becbo.trial import Trial
+
+if TYPE_CHECKING:
+    from becbo.optimizer import Optimizer
 
 # How often to look for a design that nobody else has just proposed.
 _ATTEMPTS = 3
@@ -59,7 +62,7 @@ class BECBOSampler(BaseSampler):
             a sequence of numbers, at most 0 where they are kept. `Trial.set_constraint` needs none.
         pruned: what a pruned trial counts as. "value": with the value it reported last, or the
             median of the complete trials if that is worse, and as failed if it reported none;
-            "failed"; or "ignore", as if it had not been.
+            "failed"; or "ignore": it says nothing, and proposals keep away from its design.
         is_lost: tells, given a finished trial, whether it was lost for a reason of your own, such
             as `lambda trial: trial.user_attrs.get("exit_code") == 137`.
         stale_after: seconds after which a trial that is still running counts as lost. None waits
@@ -110,6 +113,27 @@ class BECBOSampler(BaseSampler):
         """What trials measure, if that was given."""
         return self._outputs
 
+    def optimizer(self, study: optuna.Study) -> Optimizer | None:
+        """An optimizer that knows what this sampler knows of a study.
+
+        Args:
+            study: any study.
+
+        Returns:
+            The optimizer; what it is asked and told changes nothing in the study. A choice is its
+            index there, unless `space` is a becbo `Space`. None as long as there is no parameter to
+            model.
+
+        Raises:
+            InvalidInput: the outputs do not fit the study.
+
+        Examples:
+            >>> optimizer = study.sampler.optimizer(study)
+            >>> print(optimizer.outlook.sentence())
+        """
+        modelled = self._modelled(study)
+        return optimizer_of(self._study_data(study), self._plan(modelled)) if modelled else None
+
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_lock"}
 
@@ -136,18 +160,19 @@ class BECBOSampler(BaseSampler):
     ) -> dict[str, BaseDistribution]:
         """The parameters that are proposed together."""
         with guarded(study, trial) as study:
-            if self._space is not None:
-                return dict(self._space.distributions)
-            seen = all_distributions(study.get_trials(deepcopy=False))
-            return {n: d for n, d in seen.items() if not d.single() and self._has_parameter(n, d)}
+            return self._modelled(study)
 
-    def _has_parameter(self, name: str, distribution: BaseDistribution) -> bool:
-        try:
-            parameter_of(name, distribution)
-        except InvalidInput as error:
-            self._warn_once(name, f"{error}; until then {name!r} is drawn at random")
-            return False
-        return True
+    def _modelled(self, study: optuna.Study) -> dict[str, BaseDistribution]:
+        """The parameters that have a model, perhaps none yet."""
+        if self._space is not None:
+            return dict(self._space.distributions)
+        seen = all_distributions(study.get_trials(deepcopy=False))
+        return {n: d for n, d in seen.items() if not d.single() and refusal(n, d) is None}
+
+    def _plan(self, distributions: Distributions) -> Plan:
+        """How to continue a study in these parameters."""
+        space = StudySpace.of(distributions) if self._space is None else self._space
+        return Plan(space.only(distributions.keys()), self._settings, self._rules)
 
     def _warn_once(self, about: str, text: str) -> None:
         if about not in self._warned:
@@ -161,8 +186,7 @@ class BECBOSampler(BaseSampler):
         with guarded(study, trial) as study:
             if not search_space:
                 return {}
-            space = StudySpace.of(search_space) if self._space is None else self._space
-            plan = Plan(space.only(search_space), self._settings, self._rules)
+            plan = self._plan(search_space)
             return plan.space.decode(self._propose(study, trial, plan))
 
     def sample_independent(
@@ -197,6 +221,8 @@ class BECBOSampler(BaseSampler):
             why = f"what was proposed for it is not in {distribution}; make `space` say the same"
         elif self._space is not None:
             why = f"it is not in `space`, which names {', '.join(self._space.distributions)}"
+        elif (error := refusal(name, distribution)) is not None:
+            why = f"since it cannot be modelled: {error}"
         elif _has_changed(study, name, distribution):
             why = "its range or choices differ between trials; give `space` the widest"
         if why:
@@ -307,10 +333,10 @@ def check_method(settings: Settings, outputs: Outputs | None) -> None:
 
 def _check_targets(data: StudyData, rules: Rules) -> None:
     """Raises InvalidInput if all that a trial says is how far from a target it was."""
+    if all(objective.target is None for objective in data.outputs.objectives):
+        return
     complete = [t for t in data.trials if t.state is TrialState.COMPLETE and mark_of(t) is None]
     found = [(t, o) for t in complete for o in without_sides(t, data.outputs)]
-    if not found:
-        return
     lost = rules.lost(data.trials, data.user_attrs)
     for trial, objective in found:
         if trial.number not in lost:

@@ -40,6 +40,15 @@ def parameter_of(name: str, distribution: BaseDistribution) -> Parameter:
     raise InvalidInput(f"{name}: {distribution!r} is not a Float, Int or Categorical distribution")
 
 
+def refusal(name: str, distribution: BaseDistribution) -> InvalidInput | None:
+    """Why becbo has no parameter with the values of a distribution, if it has none."""
+    try:
+        parameter_of(name, distribution)
+    except InvalidInput as error:
+        return error
+    return None
+
+
 @dataclass(frozen=True)
 class StudySpace:
     """The parameters of a study: distributions for Optuna, a space for the engine.

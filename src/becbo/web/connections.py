@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
+from collections.abc import Callable
 from typing import Any
 
 import uvicorn
@@ -28,11 +30,26 @@ MAX_CONNECTIONS = 400
 _logger = logging.getLogger(__name__)
 
 
-def make_server(app: ASGIApp, proxy: str | None = None, **tls: Any) -> uvicorn.Server:
+class _Server(uvicorn.Server):
+    """A server that says when it listens, and ends as it should when it is interrupted."""
+
+    def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._say_started = started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._say_started()
+
+
+def make_server(
+    app: ASGIApp, started: Callable[[], None], proxy: str | None = None, **tls: Any
+) -> uvicorn.Server:
     """A server with bounded connections; it trusts no header about the client.
 
     Args:
         app: The application.
+        started: Called once the server listens.
         proxy: The address of a proxy, whose headers about the client are trusted.
         **tls: The options of uvicorn for the certificate.
 
@@ -52,7 +69,7 @@ def make_server(app: ASGIApp, proxy: str | None = None, **tls: Any) -> uvicorn.S
         forwarded_allow_ips=proxy,
         **tls,
     )
-    return uvicorn.Server(config)
+    return _Server(config, started)
 
 
 def max_connections() -> int:

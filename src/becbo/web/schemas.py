@@ -185,7 +185,8 @@ class ExperimentRequest(_Request):
     note: Text | None = None
     outcome: Outcome = "ok"
     values: dict[str, Number | None] = Field(
-        default_factory=dict, description="what was measured, by the name of the output"
+        default_factory=dict,
+        description="what was measured, by the name of the output; with ok or failed only",
     )
     reason: Text | None = Field(default=None, description="why it failed or was lost")
 

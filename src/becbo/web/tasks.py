@@ -16,6 +16,7 @@ from typing import Any
 from becbo import insight
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.describing import describe
+from becbo.errors import InvalidInput
 from becbo.optimizer import Optimizer
 from becbo.report.html import report_sections
 from becbo.trial import Trial
@@ -126,6 +127,18 @@ def suggest_for(
 
 
 def _trial(number: int, experiment: Mapping[str, Any]) -> Trial:
+    outcome = experiment["outcome"]
+    is_measured = any(value is not None for value in experiment["values"].values())
+    if outcome == "ok" and not is_measured:
+        raise InvalidInput(
+            f"trials[{number}]: outcome 'ok' without a value; give `values`, or the outcome "
+            "'failed', 'lost' or 'pending'"
+        )
+    if outcome in ("lost", "pending") and is_measured:
+        raise InvalidInput(
+            f"trials[{number}]: values of an experiment with outcome {outcome!r} cannot be used; "
+            "leave them out, or give the outcome 'ok' or 'failed'"
+        )
     result = {key: experiment[key] for key in ("outcome", "values", "reason")}
     design = {key: experiment[key] for key in _DESIGN}
     return Trial.from_dict({"number": number, **design, "result": result})
