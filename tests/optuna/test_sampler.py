@@ -897,6 +897,28 @@ def test_lost_for_reasons_of_ones_own(asked: list[Optimizer]) -> None:
     assert [t.outcome for t in asked[-1].trials] == [Outcome.LOST, Outcome.FAILED]
 
 
+@pytest.mark.parametrize(
+    "is_lost",
+    [
+        lambda trial: trial.values == [-999.0],
+        lambda trial: trial.state is TrialState.COMPLETE and trial.value < -900,
+        lambda trial: trial.duration.total_seconds() > 3600 or trial.value == -999,
+    ],
+)
+def test_is_lost_gets_a_trial_as_it_ended(is_lost: Any) -> None:
+    def objective(trial: optuna.Trial) -> float:
+        x = trial.suggest_float("x", 0, 1)
+        return -999.0 if trial.number == 0 else x
+
+    study = optuna.create_study(sampler=BECBOSampler(seed=0, is_lost=is_lost))
+    study.optimize(objective, n_trials=1)
+    first, queued = study.trials
+    assert (first.value, queued.state) == (-999, TrialState.WAITING)
+    study.optimize(objective, n_trials=2)
+    assert study.trials[1].params == first.params
+    assert len(study.trials) == 3
+
+
 def test_an_error_in_is_lost_says_where_it_comes_from() -> None:
     def by_exit_code(trial: FrozenTrial) -> bool:
         return bool(trial.user_attrs["exit_code"] == 137)

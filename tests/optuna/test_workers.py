@@ -340,6 +340,9 @@ GOOD = {"--storage": "study.db", "--study": "s", "--objective": "simulation:run"
         ({"--risk": "2"}, "risk 2.0 must lie between 0 and 1"),
         ({"--pruned": "lost"}, "pruned 'lost' must be one of value, failed, ignore"),
         ({"--heartbeat": "0"}, "--heartbeat"),
+        ({"--stop-when": "True"}, "--stop-when 'True' must be advised, or the gain"),
+        ({"--stop-when": "-1"}, "--stop-when '-1' must be advised, or the gain"),
+        ({"--stop-when": "nan"}, "--stop-when 'nan' must be advised, or the gain"),
     ],
 )
 def test_bad_input(

@@ -13,6 +13,7 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
@@ -33,7 +34,8 @@ from becbo.optuna.internals import (
     store_constraints,
     whole_study,
 )
-from becbo.optuna.outcomes import Pruned, design_of
+from becbo.optuna.measured import without_sides
+from becbo.optuna.outcomes import Pruned, design_of, mark_of
 from becbo.optuna.proposal import Plan, beside_what_is_not_modelled, optimizer_of, propose
 from becbo.optuna.repeats import requeue_lost
 from becbo.optuna.spaces import Distributions, StudySpace, all_distributions, refusal
@@ -64,7 +66,8 @@ class BECBOSampler(BaseSampler):
             trials have had, always with the same range. Others are drawn at random.
         outputs: what a trial measures: an `Objective` for each value of the study, in their order,
             then a `Limit` or `Recorded` for each number that trials note with `set_values`. None
-            takes the values of the study. Constraints of trials are limits in any case.
+            takes the values of the study. Constraints of trials are limits in any case. Where there
+            is a target, trials return the distance from it and note what was measured.
         constraints_func: as in Optuna's samplers: the constraints of a complete or pruned trial as
             a sequence of numbers, at most 0 where they are kept. `Trial.set_constraint` needs none.
         pruned: what a pruned trial counts as. "value": with the value it reported last, or the
@@ -108,7 +111,7 @@ class BECBOSampler(BaseSampler):
                 raise InvalidInput(f"{name} {function!r} must be a function of a trial")
         self._settings = Settings(**settings)
         self._outputs = None if outputs is None else Outputs.of(outputs)
-        _check_method(self._settings, self._outputs)  # errors now, not in the first trial
+        check_method(self._settings, self._outputs)  # errors now, not in the first trial
         self._space = None if space is None else _study_space(space)
         self._rules = Rules(pruned, is_lost, stale_after)
         self._constraints_func = constraints_func
@@ -196,7 +199,8 @@ class BECBOSampler(BaseSampler):
     def _study_data(self, study: optuna.Study) -> StudyData:
         """What a study holds, if the method can handle it."""
         data = StudyData.of(study, self._outputs)
-        _check_method(self._settings, data.outputs)
+        check_method(self._settings, data.outputs)
+        _check_targets(data, self._rules)
         return data
 
     def infer_relative_search_space(
@@ -283,8 +287,8 @@ class BECBOSampler(BaseSampler):
         study = whole_study(study)
         if self._constraints_func is not None:
             store_constraints(self._constraints_func, study, trial, state)
-        told = copy.copy(trial)
-        told.state = state
+        told = copy.copy(trial)  # as it will be: Optuna stores its end after this
+        told.state, told.values, told.datetime_complete = state, values, datetime.now()
         if told.number in self._rules.lost([told], study.user_attrs):
             requeue_lost(study, told)
 
@@ -365,8 +369,33 @@ def _has_changed(study: optuna.Study, name: str, distribution: BaseDistribution)
     return any(other not in (None, distribution) for other in known)
 
 
-def _check_method(settings: Settings, outputs: Outputs | None) -> None:
-    """Raises InvalidInput if the method cannot be made for these outputs."""
+def check_method(settings: Settings, outputs: Outputs | None) -> None:
+    """Checks that a method can be made for outputs.
+
+    Args:
+        settings: the method, and what it has to handle besides the outputs.
+        outputs: what is measured; None: not known yet.
+
+    Raises:
+        InvalidInput: it cannot.
+    """
     from becbo.methods import build  # the engine, which recording a result does not need
 
     build(settings, outputs)
+
+
+def _check_targets(data: StudyData, rules: Rules) -> None:
+    """Raises InvalidInput if all that a trial says is how far from a target it was."""
+    if all(objective.target is None for objective in data.outputs.objectives):
+        return
+    complete = [t for t in data.trials if t.state is TrialState.COMPLETE and mark_of(t) is None]
+    found = [(t, o) for t in complete for o in without_sides(t, data.outputs)]
+    lost = rules.lost(data.trials, data.user_attrs)
+    for trial, objective in found:
+        if trial.number not in lost:
+            raise InvalidInput(
+                f"trial {trial.number} has no measured {objective.name!r}: the value of the study "
+                f"is the distance from the target {objective.target:g}, which does not tell the "
+                f"side. Call set_values(trial, {{{objective.name!r}: ...}}) before a trial returns "
+                f"the distance; requeue_lost(study, study.trials[{trial.number}]) repeats this one"
+            )
