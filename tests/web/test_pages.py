@@ -11,7 +11,7 @@ from web.lab import COATING, Opens, Site
 
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.formatting import sentence
-from becbo.search.repeats import SPENT
+from becbo.search.choice import SPENT
 from becbo.tables import import_cells
 from becbo.trial import Outcome
 from becbo.web.jobs import Jobs, SuggestionJob

@@ -21,6 +21,10 @@ UNSAFE = (
     "no design was found that is as likely to work as is asked for at present: this one comes "
     "closest"
 )
+SPENT = (
+    "no more experiments may fail, those that are pending included: what is left are repeats of "
+    "designs that worked"
+)
 _FRESH_DRAWS = 512
 
 
