@@ -178,7 +178,7 @@ def test_the_outlook_while_nothing_has_worked(becbo: Becbo, tmp_path: Path) -> N
     new_campaign(tmp_path).add(DESIGN, failed="cracked")
     shown = becbo("status").out
     assert re.search(r"more +expected hardness +in four of five cases +acceptable", shown)
-    assert "Go on: nothing is acceptable after 1 experiment," in shown
+    assert "Go on: nothing is acceptable after 1 experiment;" in shown
 
 
 def test_json(becbo: Becbo, tmp_path: Path) -> None:
