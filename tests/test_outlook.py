@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from becbo import (
     Advice,
+    Failures,
     Infeasible,
     InvalidInput,
     Limit,
@@ -369,6 +370,20 @@ def test_an_exhausted_space_promises_nothing() -> None:
         optimizer.add({"x": x}, x)
     seen = optimizer.outlook
     assert seen.chance(20) == 0 and seen.after(20).expected == seen.best
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_a_spent_budget_of_failures_promises_nothing(n: int) -> None:
+    """Only repeats are proposed, whatever the last experiments brought."""
+    optimizer = Optimizer(SPACE, seed=0, failures=Failures(chance=0, budget=2))
+    for y in (0.8, 0.9):
+        optimizer.add({"x": 0.9, "y": y}, failed=True)
+    for x in range(n):
+        optimizer.add({"x": 0.1 * x, "y": 0.5}, -x)
+    seen = optimizer.outlook
+    assert (seen.odds, seen.chance(10)) == (0.0, 0.0)
+    assert seen.advice(Stop(margin=0.1, at_least=2)) is Advice.STOP
+    assert seen.sentence(Stop(margin=0.1, at_least=2)).endswith("by more than 0.1 is 0 %.")
 
 
 @pytest.mark.parametrize(

@@ -310,7 +310,8 @@ class Outlook:
         if self.n_done < rule.n_least:
             return Advice.GO_ON
         margin = self.margin(rule)
-        if self.recent > margin or self.chance(rule.within, margin) >= rule.unlikely:
+        is_improving = self.odds > 0 and self.recent > margin  # and has something new to try
+        if is_improving or self.chance(rule.within, margin) >= rule.unlikely:
             return Advice.GO_ON
         return Advice.STOP if self.confirmed else Advice.CONFIRM
 
@@ -408,7 +409,7 @@ def outlook(
     Args:
         data: the history.
         models: its models; None while nothing was answered.
-        x: the design (d,) that the method would try next; None if every design has been tried.
+        x: the design (d,) that the method would try next; None if it can only repeat others.
         is_noisy: whether repeating an experiment gives a different value.
 
     Returns:
