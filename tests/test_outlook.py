@@ -187,10 +187,11 @@ def test_several_objectives_count_in_hypervolume() -> None:
     assert seen.after(20).expected > seen.best
 
 
+@pytest.mark.parametrize("noisy", [False, True])
 @pytest.mark.parametrize("n_objectives", [3, 4])
-def test_many_objectives(n_objectives: int) -> None:
+def test_many_objectives(n_objectives: int, noisy: bool) -> None:
     names = [f"o{i}" for i in range(n_objectives)]
-    optimizer = Optimizer(SPACE, [Objective(name) for name in names], seed=0)
+    optimizer = Optimizer(SPACE, [Objective(name) for name in names], seed=0, noisy=noisy)
     for x, y in np.random.default_rng(0).random((12, 2)).tolist():
         values = [(x - i / 3) ** 2 + (y - 0.2 * i) ** 2 for i in range(n_objectives)]
         optimizer.add({"x": x, "y": y}, dict(zip(names, values, strict=True)))

@@ -192,7 +192,7 @@ def test_the_status_of_noisy_values_shows_what_is_believed(becbo: Becbo, tmp_pat
     best = re.search(r"Best so far: [45]\.\d+ \(run (\d+)\)", shown)
     assert best is not None and 3 < int(best[1]) < 9
     assert f"the models believe the design of run {best[1]} to be the best" in shown
-    assert "measured only once: repeat the run to confirm it" in shown
+    assert f"measured only once: repeat run {best[1]} to confirm it" in shown
 
 
 def test_the_outlook_while_nothing_has_worked(becbo: Becbo, tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def test_noisy_fronts_say_what_to_confirm(tmp_path: Path) -> None:
     assert found.confirmation.startswith("1 of the 2 runs of the front were measured only once.")
 
 
-@pytest.mark.parametrize(("n", "words"), [(1, "repeat the run to confirm"), (2, "2 times")])
+@pytest.mark.parametrize(("n", "words"), [(1, "repeat run 8 to confirm"), (2, "2 times")])
 def test_a_noisy_best_is_believed_less_than_it_measured(tmp_path: Path, n: int, words: str) -> None:
     plan = {
         "name": "a",

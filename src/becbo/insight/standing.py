@@ -140,7 +140,7 @@ def confirmation(description: Description, found: Sequence[Standing]) -> str:
     )
     if best.is_confirmed:
         return f"{believed} It was measured {best.n_measured} times."
-    return f"{believed} It was measured only once: repeat the run to confirm it."
+    return f"{believed} It was measured only once: repeat run {best.run.number} to confirm it."
 
 
 def growth(outputs: Outputs, runs: Sequence[Run], optimizer: Optimizer) -> Growth | None:
