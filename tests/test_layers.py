@@ -35,6 +35,7 @@ TABLE: dict[str, set[str]] = {
     "becbo.files": {"becbo.errors"},
     "becbo.__main__": {"becbo.cli", "becbo.extras"},
     "becbo.arrays": {"numpy"},
+    "becbo.wording": set(),
     "becbo.checks": {"numpy", "becbo.errors"},
     "becbo.outputs": {"becbo.errors", "becbo.checks"},
     "becbo.failures": {"becbo.checks", "becbo.errors"},
@@ -155,6 +156,7 @@ TABLE: dict[str, set[str]] = {
         "becbo.models.base",
         "becbo.acquisition",
         "becbo.improvement",
+        "becbo.wording",
     },
     "becbo.optimizer": {
         "becbo.outlook",
@@ -261,7 +263,7 @@ TABLE: dict[str, set[str]] = {
         "becbo.campaign",
     },
     "becbo.campaign.notation": {"yaml", "becbo.campaign.bounds"},
-    "becbo.campaign.formatting": {"becbo.outputs", "becbo.trial"},
+    "becbo.campaign.formatting": {"becbo.outputs", "becbo.trial", "becbo.wording"},
     "becbo.tables": {
         "numpy",
         "becbo.errors",

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import openpyxl
 import pytest
-from web.lab import COATING, Opens, Site
+from coating import COATING, DESIGN
+from web.lab import COATING as LAB
+from web.lab import Opens, Site
 
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.formatting import sentence
@@ -124,7 +126,7 @@ def test_suggestions_come_in_the_background(site: Site, campaign: Campaign) -> N
 
 def test_the_note_of_a_proposal_is_on_the_page(site: Site, campaign: Campaign) -> None:
     campaign.withdraw(4)
-    campaign.change({**COATING, "failures": {"budget": 1}})
+    campaign.change({**LAB, "failures": {"budget": 1}})
     assert "failed</span> 1 of 1 allowed" in text_of(site, PAGE)
     note = sentence(SPENT)
     assert note in site.get(f"{PAGE}/insight").json()["why"]["next"]
@@ -258,6 +260,14 @@ def test_the_report_is_a_file(site: Site) -> None:
     assert answer.headers["content-disposition"] == 'attachment; filename="coating.html"'
     assert answer.text.startswith("<!doctype html>") and "plotly.js (cartesian" in answer.text
     assert "Best so far" in answer.text and "Which parameters matter" in answer.text
+
+
+def test_the_best_of_noisy_values_is_called_a_reading(where: Path, site: Site) -> None:
+    noisy = Campaign.create({**COATING, "name": "noisy", "noisy": True}, where)
+    noisy.add(DESIGN, 600)
+    assert "<h2>Best reading so far</h2>" in text_of(site, "/c/noisy")
+    assert "<h2>Best so far</h2>" in text_of(site, PAGE)
+    assert "<dt>Best reading so far</dt>" in text_of(site, "/")
 
 
 def test_the_script_of_the_page_is_told_in_json_what_is_wrong(site: Site) -> None:
