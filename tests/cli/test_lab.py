@@ -168,9 +168,9 @@ def test_status_says_what_more_experiments_may_bring(becbo: Becbo, tmp_path: Pat
     used_campaign(tmp_path)
     lines = becbo("status").out.splitlines()
     table = lines[lines.index("Outlook") + 1 :]
-    assert [line.split()[0] for line in table[1:5]] == ["1", "5", "10", "20"]
-    assert table[5] == "1 experiment of 2 failed or broke a limit (50 %)."
-    assert table[6].startswith("Go on: ")
+    assert [line.split()[0] for line in table[1:6]] == ["0", "1", "5", "10", "20"]
+    assert table[6] == "1 experiment of 2 failed or broke a limit (50 %)."
+    assert table[7].startswith("Go on: ")
     assert "better by more than 30 " in becbo("status", "--margin", "30").out
     assert becbo("status", "--margin", "-1").code == 2
 

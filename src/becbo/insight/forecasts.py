@@ -37,7 +37,8 @@ def outlook_table(seen: Outlook, rule: Stop) -> OutlookTable:
     """
     margin = seen.margin(rule)
     better = "acceptable" if seen.best is None else f"better by more than {margin:.3g}"
-    rows = [
+    now = [] if seen.best is None else [("0", number(seen.best), "", "")]
+    later = [
         (
             str(forecast.n_experiments),
             "" if forecast.expected is None else number(forecast.expected),
@@ -49,7 +50,7 @@ def outlook_table(seen: Outlook, rule: Stop) -> OutlookTable:
     spent = f"{plural(seen.n_failed, 'experiment')} of {seen.n_done} failed or broke a limit"
     return OutlookTable(
         ("more", f"expected {seen.measure}", "in four of five cases", better),
-        tuple(rows),
+        (*now, *later),
         f"{spent} ({percent(seen.failure_cost)}).",
         seen.sentence(rule),
     )
