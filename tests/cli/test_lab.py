@@ -708,6 +708,17 @@ def test_several_outputs_from_the_questions_to_the_front(
         assert done.code == 2 and words in done.err, done.err
 
 
+def test_a_correction_names_what_it_leaves_out(becbo: Becbo, tmp_path: Path) -> None:
+    campaign = Campaign.create({**COATING, "limits": {"cost": {"upper": 9, "unit": "€"}}}, FILE)
+    campaign.add(DESIGN, {"hardness": 600, "cost": 7.1})
+    done = becbo("correct", "0", "hardness=610")
+    assert "run 0 is hardness 610 HV" in done.out
+    assert "Measured before and left out now: cost 7.1 €." in done.out
+    assert "left out" not in becbo("correct", "0", "hardness=610", "cost=7.1").out
+    assert "left out" not in becbo("correct", "0", "--failed", "hardness=610", "cost=8").out
+    assert "left out now: hardness 610 HV, cost 8 €." in becbo("correct", "0", "--failed").out
+
+
 RECIPE_ANSWERS = """\
 adhesive
 strength

@@ -313,7 +313,8 @@ class Campaign:
 
         Args:
             number: The number of the run, which it keeps.
-            value: The measured value, or a dict of values.
+            value: The measured value, or a dict of values. It replaces the whole result: an output
+                that is left out counts as not measured, whatever was recorded before.
             failed: The design does not work: the reason, or True.
             lost: The experiment says nothing about its design: the reason, or True.
             measured: What was measured although it failed.

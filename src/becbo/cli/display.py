@@ -20,6 +20,7 @@ from becbo.campaign.formatting import (
     plural,
     result_text,
     sentence,
+    values_text,
 )
 from becbo.campaign.runs import Run
 from becbo.failures import DEFAULT
@@ -105,6 +106,14 @@ def print_entry(console: Console, campaign: Campaign, run: Run, verb: str, optio
     _say(console, escape(f"{verb}: run {run.number} is {result}; {_best(campaign)}."))
     _say(console, f"{_progress(campaign)}.")
     hint(console, "Next", f"suggest{options}")
+
+
+def print_left_out(console: Console, description: Description, run: Run) -> None:
+    """Names what was measured before the last change of a run and is missing now."""
+    before = run.before.result.values
+    missing = {name: value for name, value in before.items() if run.values.get(name) is None}
+    if words := values_text(missing, description.outputs):
+        _say(console, f"[yellow]Measured before and left out now: {escape(words)}.[/]")
 
 
 def print_undone(console: Console, campaign: Campaign, runs: Sequence[Run], options: str) -> None:

@@ -126,11 +126,18 @@ def correct(
     campaign: NameOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Replace the result of a recorded experiment; the old entry stays in its history."""
+    """Replace the result of a recorded experiment; the old entry stays in its history.
+
+    Give all outputs again: one that is left out counts as not measured.
+    """
     with opened_campaign(file, campaign, by) as opened:
+        from becbo.cli.display import print_left_out
+
         entry = _entry(opened.description.outputs, values or [], failed, lost, reason)
         run = opened.correct(_number(number), **entry, note=note)
         _answer(opened, run, "Corrected", as_json, repeated_options(file, campaign))
+        if not as_json:
+            print_left_out(Console(), opened.description, run)
 
 
 def undo(
