@@ -371,6 +371,20 @@ def test_ctrl_c_among_several_suggestions_shows_those_that_were_made(
     assert all(f"Run {run.number}\n" in done.out for run in made)
 
 
+def test_suggestions_that_a_budget_of_failures_allows_are_shown_before_it_refuses_more(
+    becbo: Becbo, tmp_path: Path
+) -> None:
+    campaign = Campaign.create({**COATING, "failures": {"budget": 2}}, FILE)
+    done = becbo("suggest", "-n", "5")
+    assert done.code == 2
+    assert "2 of 5 suggestions were made: the budget of failures allows no more exp" in done.err
+    assert "Run 0\n" in done.out and "Run 1\n" in done.out and "Run 2\n" not in done.out
+    again = becbo("suggest", "--json")
+    assert (again.code, again.out) == (2, "") and "were made" not in again.err
+    campaign.record(0, 600)
+    assert campaign.suggest()[0].number == 2  # nothing was written for what was refused
+
+
 def test_decimal_commas(becbo: Becbo, tmp_path: Path) -> None:
     used_campaign(tmp_path)
     assert "run 0 is -1.5 HV" in becbo("record", "0", "-1,5").out

@@ -21,7 +21,7 @@ from becbo.campaign.changes import changes, check_change
 from becbo.campaign.description import Description
 from becbo.campaign.errors import Conflict, NotFound
 from becbo.campaign.formatting import result_text
-from becbo.campaign.proposals import ask_study, plan_of
+from becbo.campaign.proposals import ask_study, check_budget, plan_of
 from becbo.campaign.runs import (
     BY,
     WITHDRAWN,
@@ -56,8 +56,8 @@ class Campaign:
     Several people and programs may use a campaign at once, through Python, the command line, the
     web page or optuna-dashboard. An entry is written completely or not at all, and nobody
     overwrites an entry that they have not seen. Every error is an `InvalidInput` (`NotFound`: there
-    is no run with this number) or, if somebody else was faster, a `Conflict`. Nothing has changed
-    then.
+    is no run with this number) or, if somebody else was faster, a `Conflict`; a suggestion that the
+    budget of failures does not allow is a plain `BecboError`. Nothing has changed then.
 
     Args:
         where: The file or database in which it is kept.
@@ -231,8 +231,11 @@ class Campaign:
 
         Raises:
             InvalidInput: `q` is not a positive whole number, or no further design is possible.
+            BecboError: The budget of failures does not allow so many, and nothing has worked yet
+                that could be repeated. Nothing is suggested then.
         """
         q = whole_number("suggest: the number of experiments", q)
+        check_budget(self.description, self.study_data, self.runs, q)
         trials = self._retry_lost(q)
         trials += ask_study(self._study, self.description, q - len(trials))
         return [run for run in self.runs if run.trial in trials]

@@ -18,7 +18,7 @@ from becbo.cli.options import (
     print_json,
     repeated_options,
 )
-from becbo.errors import InvalidInput
+from becbo.errors import BecboError, InvalidInput
 
 if TYPE_CHECKING:
     from becbo.campaign.campaign import Campaign
@@ -64,7 +64,7 @@ def suggest(
         from becbo.insight.suggestions import explain_runs
 
         runs: list[Run] = []
-        is_stopped = False
+        is_stopped, refusal = False, None
         try:
             with Console(stderr=True).status("computing suggestions") as shown:
                 while len(runs) < count:
@@ -72,6 +72,10 @@ def suggest(
                     runs += opened.suggest()
         except KeyboardInterrupt:
             is_stopped = True
+        except BecboError as error:
+            if not runs:
+                raise
+            refusal = error
         explained = explain_runs(opened.description, opened.runs, [run.number for run in runs])
         if as_json:
             print_json(
@@ -82,11 +86,14 @@ def suggest(
             )
         elif runs:
             print_suggestions(Console(), opened, explained, repeated_options(file, campaign))
+        made = f"{len(runs)} of {count} suggestions were made"
         if is_stopped:
             # One more may be pending already, written just before.
-            message = f"stopped: {len(runs)} of {count} suggestions were made"
-            typer.echo(f"{message}; `becbo status` shows all that are pending", err=True)
+            message = f"stopped: {made}; `becbo status` shows all that are pending"
+            typer.echo(message, err=True)
             raise typer.Exit(130)
+        if refusal is not None:
+            raise BecboError(f"{made}: {refusal}") from refusal
 
 
 def record(
