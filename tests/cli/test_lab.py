@@ -411,13 +411,13 @@ def test_an_import_says_what_it_did(becbo: Becbo, tmp_path: Path) -> None:
     assert done.out.splitlines() == [
         "added 4 runs: 3, 4, 5, 6",
         "recorded 0 runs",
-        "of these 1 worked, 2 failed, 1 lost; failed because the cell was empty: 1 run: 4",
+        "of these 1 worked, 2 failed, 1 lost; failed because no objective has a value: 1 run: 4",
         "filled in the reason or note of 1 run: 2",
         "1 row known already",
         "1 row without a result, still pending; write failed where the experiment failed",
         "The table has another reason or note for run 1; the recorded one was kept.",
         """To change it: becbo correct 1 600.0 --note 'by Ann'"'"'s oven' -c coating""",
-        "If empty cells do not mean failed, undo the import: becbo undo -c coating",
+        "If that does not mean failed, undo the import: becbo undo -c coating",
     ]
     done = becbo("undo")
     assert "Taken back: an import of 5 runs: 2, 3, 4, 5, 6; best so far: 600 HV" in done.out

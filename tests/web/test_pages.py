@@ -236,7 +236,9 @@ def test_an_import_says_what_it_took_for_granted(site: Site, campaign: Campaign)
     answer = site.send(f"{PAGE}/import", {}, files={"file": ("old.csv", rows)})
     text = text_of(site, answer.headers["location"])
     assert "2 experiments added, reason or note of 1 experiment filled in." in text
-    assert "Of these, 2 failed because the cell was empty; if that is wrong, correct it" in text
+    assert (
+        "Of these, 2 failed because no objective has a value; if that is wrong, correct it" in text
+    )
     assert campaign.run(0).note == "hazy"
 
 

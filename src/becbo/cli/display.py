@@ -144,7 +144,7 @@ def print_imported(console: Console, done: ImportSummary, options: str) -> None:
     for run in done.differing:
         hint(console, "To change it", f"{_correction(run)}{options}")
     if done.blank:
-        hint(console, "If empty cells do not mean failed, undo the import", f"undo{options}")
+        hint(console, "If that does not mean failed, undo the import", f"undo{options}")
 
 
 def _named(runs: Sequence[Run]) -> str:
@@ -153,13 +153,13 @@ def _named(runs: Sequence[Run]) -> str:
 
 
 def _outcomes(done: ImportSummary) -> str:
-    """How many experiments worked and failed, and which failed because a cell was empty."""
+    """How many experiments worked and failed, and which failed only for want of a value."""
     counts = [f"{done.counts[Outcome.OK]} worked", f"{done.counts[Outcome.FAILED]} failed"]
     if done.counts[Outcome.LOST]:
         counts.append(f"{done.counts[Outcome.LOST]} lost")
     words = ", ".join(counts)
     if done.blank:
-        words += f"; failed because the cell was empty: {_named(done.blank)}"
+        words += f"; failed because no objective has a value: {_named(done.blank)}"
     return words
 
 

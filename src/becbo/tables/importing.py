@@ -23,7 +23,7 @@ class ImportSummary:
     added: list[Run]  # new runs
     recorded: list[Run]  # runs that were pending, or undone, and got their result
     corrected: list[Run]  # known runs whose missing reason or note the table has
-    blank: list[Run]  # taken as failed, because the table has no value, outcome or reason
+    blank: list[Run]  # taken as failed, only because the table has no value of an objective
     differing: list[Run]  # known runs with the table's reason or note, which was not taken over
     n_known: int  # rows that were known already, or are still pending
     n_pending: int  # rows among them that have no result yet
