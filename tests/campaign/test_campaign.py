@@ -271,6 +271,26 @@ def test_undo(tmp_path: Path) -> None:
         campaign.undo(number)
 
 
+@pytest.mark.parametrize("entry", [{"value": 610}, {"failed": "cracked"}, {"lost": True}])
+def test_undo_brings_the_first_entry_of_a_suggestion_back(
+    tmp_path: Path, entry: dict[str, Any]
+) -> None:
+    campaign = used_campaign(tmp_path).signed("Ann")
+    recorded = campaign.record(0, **entry, note="hazy")
+    assert campaign.undo(0).outcome is Outcome.PENDING
+    again = campaign.signed("Bob").undo(0)
+    assert (again.result, again.note, again.by) == (recorded.result, "hazy", "Ann")
+    assert again.entry == recorded.entry
+    assert campaign.undo(0).outcome is Outcome.PENDING
+    campaign.record(0, 620)
+    assert campaign.undo(0).outcome is Outcome.PENDING
+    assert campaign.undo(0).value == 620
+    campaign.undo_last()
+    assert campaign.undo(0).value == 620
+    states = [trial.state for trial in campaign.study_data.trials]
+    assert not [state for state in states if not state.is_finished()]
+
+
 def undone(campaign: Campaign) -> list[str]:
     """What the runs are after `undo_last` took back what was written about them."""
     return [f"{run.number}: {result_text(run.result, OUTPUTS)}" for run in campaign.undo_last()]

@@ -446,6 +446,19 @@ def test_undo_walks_back(becbo: Becbo, tmp_path: Path) -> None:
     ]
 
 
+def test_a_second_undo_says_that_it_brings_the_entry_back(becbo: Becbo, tmp_path: Path) -> None:
+    used_campaign(tmp_path)
+    becbo("record", "0", "610")
+    said = [becbo("undo", number).out.split(";")[0] for number in ("0", "0", "2", "2", "0")]
+    assert said == [
+        "Taken back: run 0 is pending",
+        "Brought back: run 0 is 610 HV",
+        "Taken back: run 2 is lost (taken back)",
+        "Brought back: run 2 is failed (cracked)",
+        "Taken back: run 0 is pending",
+    ]
+
+
 def test_reasons_of_runs_with_several(becbo: Becbo, tmp_path: Path) -> None:
     campaign = used_campaign(tmp_path)
     assert "Why experiments failed\n" in becbo("status").out

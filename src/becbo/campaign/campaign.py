@@ -345,8 +345,8 @@ class Campaign:
         """Takes back the last entry about a run.
 
         The run returns to its previous state: pending, or with its earlier result. A second `undo`
-        restores the entry. An experiment that was added or imported has no previous state and
-        becomes lost.
+        in a row restores the entry. An experiment that was added or imported has no previous state
+        and becomes lost.
 
         Args:
             number: The number of the run.
@@ -356,16 +356,19 @@ class Campaign:
             The run in its previous state.
 
         Raises:
-            InvalidInput: The run is pending.
+            InvalidInput: Nothing was recorded about the run.
             Conflict: The run has changed since `version`.
         """
         with self._lock():
-            run = self._current(number, version)
-            if run.outcome is Outcome.PENDING:
+            run, description = self._current(number, version), self.description
+            if run.outcome is not Outcome.PENDING:
+                store.write(self._study, [store.restored_run(description, run, run.before)])
+            elif run.before.result.outcome is not Outcome.PENDING:  # its entry was undone
+                store.write(self._study, endings=[store.restored_entry(description.outputs, run)])
+            else:
                 raise InvalidInput(
                     f"run {number} has no entry to undo; withdraw it if nobody will carry it out"
                 )
-            store.write(self._study, [store.restored_run(self.description, run, run.before)])
         return self.run(number)
 
     def undo_last(self, *, entry: int | None = None) -> list[Run]:

@@ -241,6 +241,13 @@ def restored_run(description: Description, run: Run, earlier: RunState) -> Froze
     return replaced_run(description, run, earlier.result, earlier.note, attrs)
 
 
+def restored_entry(outputs: Outputs, run: Run) -> Ending:
+    """How the trial of a run ends that is pending only because its entry was undone."""
+    earlier = run.before
+    attrs = {RESTORES: earlier.entry, BY: earlier.by}
+    return finished_run(outputs, run, earlier.result, earlier.note, attrs)
+
+
 def finished_run(
     outputs: Outputs,
     run: Run,

@@ -161,7 +161,7 @@ def undo(
     """Take back the last entry: the run returns to its previous state.
 
     Repeated without a number, it walks back through all entries; an import
-    is one entry. With a number, a second undo restores the entry.
+    is one entry. With a number, a second undo in a row restores the entry.
     """
     with opened_campaign(file, campaign) as opened:
         from becbo.campaign.serialization import run_to_dict
@@ -169,7 +169,10 @@ def undo(
 
         options = repeated_options(file, campaign)
         if number is not None:
-            _answer(opened, opened.undo(_number(number)), "Taken back", as_json, options)
+            before = opened.run(_number(number)).entry
+            run = opened.undo(_number(number))
+            is_back = run.entry is not None and (before is None or run.entry.trial > before.trial)
+            _answer(opened, run, "Brought back" if is_back else "Taken back", as_json, options)
             return
         with Console(stderr=True).status("undoing"):
             runs = opened.undo_last()
