@@ -267,7 +267,7 @@ def test_questions_are_asked_again(
         ("layers\nw", "temperature\nlayers\nw"),
         ("argon, nitrogen\n", "argon\ngas\nc\nargon, nitrogen\n"),
         ("temperature + 10", "temperature + gas <= 3\ntemperature + 10"),
-        ("20\nno\n\n\n\n", "many\n0\n2.5\n20\nno\n100 %\noften\n10 %\n-1\n\n0\n2.5\n6\n"),
+        ("20\nno\n\n\n\n", "many\n0\n2.5\n20\nyes\n100\noften\n10 %\n-1\n\n0\n2.5\n6\n"),
     ]  # fmt: skip
     text = ANSWERS
     for right, more in wrong:
@@ -294,11 +294,12 @@ def test_questions_are_asked_again(
         "'many' is not a number",
         "budget 0 must be a whole number",
         "'2.5' is not a whole number",
-        "failures: chance 1.0 must be a rate from 0 to below 1",
-        "it = 'often' is not a number",
+        "'100' must be from 0 to below 100 %",
+        "  'often' is not a number",
         "failures: price -1.0 must be a number of experiments",
         "failures: budget 0 must be a whole number of at least 1",
-        "10 % of good designs fail by bad luck, at most 6",
+        "10 % of good designs fail by bad luck, at most 6 experiments may fail",
+        "noisy        the same settings, measured twice, give different values",
     ):
         assert words in done.out, words
     description = Campaign.open("becbo.db", "steel coating").description
@@ -698,7 +699,7 @@ def test_several_outputs_from_the_questions_to_the_front(
     answer(GLUE_ANSWERS)
     done = becbo("new")
     assert (done.code, done.err) == (0, "")
-    assert "needs lower= or upper=" not in done.out
+    assert "needs `lower` or" not in done.out
     outputs = Campaign.open(tmp_path / "becbo.db").description.outputs
     assert [output.wish for output in outputs] == [
         "as large as possible",

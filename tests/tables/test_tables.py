@@ -253,7 +253,7 @@ BAD_ROWS = [
     ("200,2,argon,'-1,600 HV',,", "hardness = '-1,600 HV' is ambiguous; write -1600 or -1.600"),
     ("200,2,argon,'1,600,5',,", ".* write a decimal point, and nothing between thousands"),
     ("200,2,argon,1_600,,", "hardness = '1_600' is not a number"),
-    ("200,2,argon,60 %,,", "hardness = '60 %' is not a number; write it without %"),
+    ("200,2,argon,60 %,,", "hardness = '60 %' is not a number; write it without %, in HV"),
 ]
 
 

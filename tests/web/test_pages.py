@@ -171,6 +171,7 @@ def test_record_what_has_no_value(
 def test_correct_and_take_back(site: Site, campaign: Campaign) -> None:
     text = text_of(site, f"{PAGE}/runs/3")
     assert 'value="cracked"' in text and "returns to: lost" in text
+    assert "<strong>cracked</strong>" in text  # beside the mark that says failed
     fields = {"outcome": "ok", "output-0": "377", "version": "3"}
     corrected = site.send(f"{PAGE}/runs/3/correct", fields)
     assert "Run 3 is corrected: 377 HV." in text_of(site, corrected.headers["location"])

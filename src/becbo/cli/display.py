@@ -43,6 +43,8 @@ def overview(description: Description) -> Table:
     for text in description.constraints:
         table.add_row("known limit", escape(text))
     table.add_row("budget", "open" if description.budget is None else f"{description.budget}")
+    if description.settings.noisy:
+        table.add_row("noisy", "the same settings, measured twice, give different values")
     if (failures := description.settings.failures) != DEFAULT:
         table.add_row("failures", str(failures))
     return table
