@@ -40,6 +40,13 @@ def test_what_is_left_out_stays_out() -> None:
     assert describe(short).to_dict() == short
 
 
+def test_an_objective_beside_other_outputs_is_written_down() -> None:
+    content = {"name": "a", "objective": {}, "limits": {"y": {"upper": 2}}, "parameters": {"x": X}}
+    written = describe(content).to_dict()
+    assert written["objective"] == {"name": "value"}
+    assert describe(written) == describe(content)
+
+
 def test_a_parameter_may_be_called_as_the_objective_is_by_default() -> None:
     content = {
         "name": "c",
@@ -259,6 +266,8 @@ def test_a_constraint_on_a_logarithmic_parameter() -> None:
         ({"objective": {"name": "x"}}, "'x' is a parameter and an output too"),
         ({"objective": {"name": "note"}}, "'note' is a column"),
         ({"objective": 5}, "objective: 5 must have entries"),
+        ({"limits": {"y": {"upper": 2}}}, "limits alone say nothing about what to optimise; add"),
+        ({"limits": {}, "recorded": {"y": {}}}, "limits and recorded alone say nothing"),
         ({"constraints": "x <= 1"}, "'x <= 1' must be a list"),
         ({"constraints": ["x <= z"]}, "'z' is not one of the numeric parameters"),
         ({"budget": 0}, "budget 0 must be a whole number of at least 1"),
