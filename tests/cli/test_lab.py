@@ -117,7 +117,7 @@ def test_a_campaign_from_the_first_to_the_last_command(becbo: Becbo, tmp_path: P
         "3 of 40 done: 2 worked, 1 failed",
         "Best so far: -1.5 HV (run 0)",
         "peeled [red]off  1",
-        "temperature [°C]",
+        "[°C]",
         "-5 % humidity",
     ):
         assert words in done.out
@@ -150,6 +150,23 @@ def test_a_used_up_budget(becbo: Becbo, tmp_path: Path) -> None:
     campaign = Campaign.create({**COATING, "budget": 1}, tmp_path / "becbo.db")
     campaign.add(DESIGN, 5)
     assert "The budget of 1 experiment is used up." in becbo("suggest").out
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_status_breaks_no_number_whatever_the_width(
+    becbo: Becbo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    numbers = {f"parameter {i}": {"low": 0, "high": 100, "unit": "µm"} for i in range(6)}
+    campaign = Campaign.create({**COATING, "parameters": numbers}, FILE)
+    design = {name: 11.1111 + i for i, name in enumerate(numbers)}
+    campaign.add(design, failed="it does not stick to steel", note="too " * 9 + "wet")
+    campaign.plan(design)
+    shown = becbo("status", "--all").out
+    assert shown.count("12.1111") == shown.count("16.1111") == 3
+    runs = shown[shown.index("\nPending") : shown.index("\nOutlook")]
+    assert max(map(len, runs.splitlines())) <= width
+    assert runs.count("parameter 3") == (2 if width > 80 else 3)  # in headings, or in runs
 
 
 def test_nothing_yet(becbo: Becbo, tmp_path: Path) -> None:

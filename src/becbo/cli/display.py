@@ -6,8 +6,10 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
+from rich.padding import Padding
 from rich.table import Table
 
 from becbo import Outcome, Outlook, Stop
@@ -30,6 +32,8 @@ from becbo.outputs import Outputs
 
 if TYPE_CHECKING:
     from becbo.tables.importing import ImportSummary
+
+_ANY_WIDTH = 1_000_000  # characters, more than any table has
 
 
 def overview(description: Description) -> Table:
@@ -207,7 +211,7 @@ def print_status(console: Console, campaign: Campaign, everything: bool) -> None
         console.print(_design(campaign.description, status.best.params), highlight=False)
     elif status.front:
         _say(console, "\nThe front: no other run is better in every objective")
-        console.print(_table(campaign.description, status.front), highlight=False)
+        _print_runs(console, campaign.description, status.front)
     if status.reasons:
         several = " (one run can count for several reasons)" if status.has_lists else ""
         _say(console, f"\nWhy experiments failed{several}")
@@ -218,7 +222,7 @@ def print_status(console: Console, campaign: Campaign, everything: bool) -> None
     for title, shown in (("Pending", _pending(runs)), ("All runs", runs if everything else [])):
         if shown:
             _say(console, f"\n{title}")
-            console.print(_table(campaign.description, shown), highlight=False)
+            _print_runs(console, campaign.description, shown)
 
 
 def hint(console: Console, what: str, command: str) -> None:
@@ -275,22 +279,58 @@ def _progress(campaign: Campaign) -> str:
     return f"{status.n_done}{planned} done: {', '.join(counts)}"
 
 
-def _table(description: Description, runs: Sequence[Run]) -> Table:
-    table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
-    headings = [described.heading for described in description.parameters]
-    has_names = any(run.by for run in runs)
-    last = ("outcome", "note", "by") if has_names else ("outcome", "note")
-    for heading in ("run", *headings, *description.headings.values(), *last):
-        table.add_column(escape(heading), overflow="fold")
+def _print_runs(console: Console, description: Description, runs: Sequence[Run]) -> None:
+    """Prints runs as a table if it fits into the width, otherwise one below the other."""
+    table = _table(description, runs)
+    unbounded = console.options.update_width(_ANY_WIDTH)
+    if console.measure(table, options=unbounded).minimum <= console.width:
+        console.print(table, highlight=False)
+        return
+    units = {described.name: described.unit for described in description.parameters}
     for run in runs:
-        params = [number(run.params[name]) for name in description.space.names]
-        measured = [run.values.get(name) for name in description.outputs.names]
-        values = ["" if value is None else number(value) for value in measured]
-        ended = "" if run.outcome is Outcome.OK else run.outcome.value
-        ended += f" ({run.reason})" if run.reason else ""
-        words = (ended, run.note, run.by) if has_names else (ended, run.note)
-        table.add_row(str(run.number), *map(escape, (*params, *values, *words)))
+        result = result_text(run.result, description.outputs)
+        more = [f"by {run.by}"] * bool(run.by) + [run.note] * bool(run.note)
+        said = escape("; ".join([result, *more]))
+        console.print(f"[bold]Run {run.number}[/]: {said}", highlight=False)
+        settings = (f"{name} {number(run.params[name], unit)}" for name, unit in units.items())
+        console.print(
+            Padding(escape(", ".join(settings)), (0, 0, 0, 2), expand=False), highlight=False
+        )
+
+
+def _table(description: Description, runs: Sequence[Run]) -> Table:
+    """A row for each run: no number is broken, and columns without any content are left out."""
+    rigid = [("run", [str(run.number) for run in runs])]
+    for described in description.parameters:
+        rigid.append((described.heading, [number(run.params[described.name]) for run in runs]))
+    for name, heading in description.headings.items():
+        measured = [run.values.get(name) for run in runs]
+        rigid.append((heading, ["" if v is None else number(v) for v in measured]))
+    words = [
+        ("outcome", [_ended(run) for run in runs]),
+        ("note", [run.note for run in runs]),
+        ("by", [run.by for run in runs]),
+    ]
+    table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
+    for heading, cells in rigid:
+        lines = heading.replace(" [", "\n[")  # the unit below the name
+        width = max(map(cell_len, [*lines.splitlines(), *cells]))
+        if any(cells):
+            table.add_column(escape(lines), no_wrap=True, min_width=width)
+    for heading, cells in words:
+        if any(cells):
+            table.add_column(heading, overflow="fold")
+    shown = [cells for _, cells in rigid + words if any(cells)]
+    for row in zip(*shown, strict=True):
+        table.add_row(*map(escape, row))
     return table
+
+
+def _ended(run: Run) -> str:
+    """How a run ended and why, unless it worked."""
+    if run.outcome is Outcome.OK:
+        return ""
+    return f"{run.outcome.value} ({run.reason})" if run.reason else run.outcome.value
 
 
 def _columns() -> Table:
