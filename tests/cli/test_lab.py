@@ -452,6 +452,21 @@ def test_how_to_correct_what_a_table_has_otherwise(becbo: Becbo, tmp_path: Path)
     assert result_text(campaign.run(2).result, OUTPUTS) == "failed (bent)"
 
 
+def test_a_changed_value_in_a_table_may_be_a_correction(becbo: Becbo, tmp_path: Path) -> None:
+    campaign = used_campaign(tmp_path)
+    table = tmp_path / "a.csv"
+    table.write_text("temperature,layers,gas,hardness\n200,2,argon,605\n300,2,argon,700")
+    done = becbo("import", "a.csv")
+    assert "Run 3 has the settings of run 1, but not its result: it counts as another" in done.out
+    assert "Run 4" not in done.out
+    (command,) = re.findall("If it corrects run 1, undo the import, then: becbo (.*)", done.out)
+    becbo("undo")
+    becbo(*command.split())
+    assert campaign.run(1).value == 605
+    table.write_text("temperature,layers,gas,hardness\n200,2,argon,605\n200,2,argon,611")
+    assert "has the settings of" not in becbo("import", "a.csv").out  # measured once more
+
+
 def test_undo_walks_back(becbo: Becbo, tmp_path: Path) -> None:
     used_campaign(tmp_path)
     becbo("record", "0", "610")

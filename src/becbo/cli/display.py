@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
@@ -149,6 +150,11 @@ def print_imported(console: Console, done: ImportSummary, options: str) -> None:
         _say(console, escape(words))
     for run in done.differing:
         hint(console, "To change it", f"{_correction(run)}{options}")
+    for run, known in done.doubtful:
+        which = f"Run {run.number} has the settings of run {known.number}, but not its result"
+        _say(console, f"{which}: it counts as another experiment.")
+        command = f"{_correction(replace(run, number=known.number))}{options}"
+        hint(console, f"If it corrects run {known.number}, undo the import, then", command)
     if done.blank:
         hint(console, "If that does not mean failed, undo the import", f"undo{options}")
 
