@@ -173,5 +173,5 @@ def render_insight(where: str, name: str) -> RenderedInsight:
         "next" if each.number is None else str(each.number): f"{each.why} {each.change}".rstrip()
         for each in found.suggestions
     }
-    said = {"next": found.obstacle, "best": found.confirmation}
-    return RenderedInsight(report_sections(found), said | why)
+    said = why or {"next": found.obstacle}
+    return RenderedInsight(report_sections(found), said | {"best": found.confirmation})
