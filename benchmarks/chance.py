@@ -1,6 +1,6 @@
 """What failures by chance cost, what is learned of them, and whether stated chances are true.
 
-    becbo bench run --suite chance --seeds 5 --budget 100 --out benchmarks/results/chance
+    becbo bench run --suite chance --seeds 10 --budget 100 --out benchmarks/results/chance
     python benchmarks/chance.py                      # the tables
     python benchmarks/chance.py --records FOLDER     # of other records, such as chance-tuning
 

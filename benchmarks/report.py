@@ -233,7 +233,7 @@ is, and with the largest chance of failure of a proposal limited to 20 % and 5 %
 
 ## Failures by chance
 
-`becbo bench run --suite chance --seeds 5 --budget 100 --out benchmarks/results/chance`: feasible
+`becbo bench run --suite chance --seeds 10 --budget 100 --out benchmarks/results/chance`: feasible
 designs fail all the same, one in ten or one in four, at the same evaluations for all methods. The
 protocol promises one initial design that works, which bad luck leaves. `edge` learns the rate or,
 as edge-certain, takes failures for certain. Regret is capped at {cap:g}; differences are to the

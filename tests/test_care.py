@@ -15,7 +15,7 @@ from becbo import BecboError, Failures, InvalidInput, Optimizer, Real, Settings,
 from becbo.band import Both, EdgeProbability, MinimumChance, MinimumProbability
 from becbo.care import Care, overdraft, proven_best
 from becbo.methods import build
-from becbo.search.repeats import SPENT
+from becbo.search.choice import SPENT
 from becbo.surrogates.gp_classifier import GPClassifier
 
 LINE = Space([Real("x", 0, 1)])
@@ -122,6 +122,15 @@ def test_when_the_budget_is_spent_only_proven_designs_are_proposed():
         optimizer.add({"x": x}, x) if worked else optimizer.add({"x": x}, failed=True)
     trial = optimizer.ask()
     assert (trial.params, trial.origin, trial.note) == ({"x": 0.2}, "repeat", SPENT)
+
+
+def test_a_proven_design_between_the_steps_cannot_be_repeated():
+    steps = Space([Real("x", 0, 1, step=0.1)])
+    optimizer = Optimizer(steps, seed=0, n_initial=2, failures=Failures(budget=2))
+    for x, worked in [(0.23, True), (0.4, True), (0.8, False), (0.9, False)]:
+        optimizer.add({"x": x}, x) if worked else optimizer.add({"x": x}, failed=True)
+    trial = optimizer.ask()
+    assert (trial.params, trial.origin, trial.note) == ({"x": 0.4}, "repeat", SPENT)
 
 
 def test_a_proven_design_that_failed_by_bad_luck_is_still_a_repeat():

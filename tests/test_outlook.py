@@ -1,6 +1,8 @@
 """What more experiments may bring: forecasts, advice, and the rule that ends a run."""
 
 import json
+import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 from becbo import (
     Advice,
+    Failures,
     Infeasible,
     InvalidInput,
     Limit,
@@ -53,14 +56,44 @@ def told(n: int, scale: float = 1.0, shift: float = 0.0, outputs: str = "minimiz
     gain=st.floats(1e-9, 1e9),
     spread=st.floats(0, 1e9),
     margin=st.floats(0, 1e9),
+    left=st.floats(1e-9, math.inf),
 )
-def test_more_experiments_never_promise_less(odds, gain, spread, margin) -> None:
-    seen = Outlook("cost", 0.0, 50, 10, spread, True, odds, gain, 1.0, 0.0)
+def test_more_experiments_never_promise_less(odds, gain, spread, margin, left) -> None:
+    seen = Outlook("cost", 0.0, 50, 10, spread, True, odds, gain, 1.0, 0.0, left)
     forecasts = [seen.after(k, margin) for k in range(1, 40)]
     chances = [f.p_better for f in forecasts]
     assert chances == sorted(chances) and 0 <= chances[0] and chances[-1] <= 1
     for values in ([f.expected for f in forecasts], [f.interval[1] for f in forecasts]):
         assert all(b >= a - 1e-9 * abs(a) for a, b in zip(values, values[1:], strict=False))
+    for forecast in forecasts:
+        low, high = forecast.interval
+        assert 0 <= low <= forecast.expected <= high <= left
+
+
+def test_a_gain_that_is_almost_certain_has_an_interval() -> None:
+    seen = Outlook("elongation", 21.0, 12, 6, 2.5, True, 30.0, 5.0, 1.0, 0.0)
+    low, high = seen.after(20).interval
+    assert 21 < low < 21.9 < seen.after(20).expected < 22 < high
+    assert 0 < seen.chance(20, high - 21) < 0.05  # the table does not contradict itself
+
+
+@pytest.mark.parametrize("k", [0, -3, 2.5, "3", True])
+@pytest.mark.parametrize("best", [3.0, None])
+def test_a_number_of_experiments_that_cannot_be_used_is_refused(k, best) -> None:
+    seen = replace(SEEN, best=best)
+    with pytest.raises(InvalidInput, match="number of experiments"):
+        seen.chance(k)
+    with pytest.raises(InvalidInput, match="number of experiments"):
+        seen.after(k)
+
+
+@pytest.mark.parametrize("margin", [math.nan, math.inf, -1.0, "x", None])
+def test_a_margin_that_cannot_be_used_is_refused(margin) -> None:
+    for ask in (SEEN.chance, SEEN.after):
+        with pytest.raises(InvalidInput, match="margin"):
+            ask(3, margin)
+    with pytest.raises(InvalidInput, match="margin"):
+        SEEN.forecasts(margin)
 
 
 @given(margins=st.lists(st.floats(0, 5), min_size=2, max_size=6))
@@ -154,10 +187,11 @@ def test_several_objectives_count_in_hypervolume() -> None:
     assert seen.after(20).expected > seen.best
 
 
+@pytest.mark.parametrize("noisy", [False, True])
 @pytest.mark.parametrize("n_objectives", [3, 4])
-def test_many_objectives(n_objectives: int) -> None:
+def test_many_objectives(n_objectives: int, noisy: bool) -> None:
     names = [f"o{i}" for i in range(n_objectives)]
-    optimizer = Optimizer(SPACE, [Objective(name) for name in names], seed=0)
+    optimizer = Optimizer(SPACE, [Objective(name) for name in names], seed=0, noisy=noisy)
     for x, y in np.random.default_rng(0).random((12, 2)).tolist():
         values = [(x - i / 3) ** 2 + (y - 0.2 * i) ** 2 for i in range(n_objectives)]
         optimizer.add({"x": x, "y": y}, dict(zip(names, values, strict=True)))
@@ -183,6 +217,46 @@ def test_a_target_is_a_distance() -> None:
     assert seen.after(10).expected < seen.best and "target" in seen.measure
 
 
+def near_a_target(nearest: float) -> Optimizer:
+    optimizer = Optimizer(SPACE, Objective("ph", target=7.0), seed=0)
+    for i, value in enumerate([4.0, 4.5, 5.0, 6.0, 6.5, 7.0 - nearest]):
+        optimizer.add({"x": 0.2 * i, "y": 0.3 + 0.05 * i}, value)
+    return optimizer
+
+
+def test_no_more_is_gained_than_the_distance_from_the_target() -> None:
+    seen = near_a_target(1e-4).outlook
+    for forecast in seen.forecasts():
+        assert 0 <= forecast.interval[0] <= forecast.expected <= forecast.interval[1] <= 1.01e-4
+    assert 0 < seen.chance(10, 0.99e-4) and seen.chance(10, 1.01e-4) == 0
+    assert seen.advice(Stop(margin=1e-3, at_least=5)) is Advice.GO_ON  # it has come lately
+    assert replace(seen, recent=0.0).advice(Stop(margin=1e-3, at_least=5)) is Advice.STOP
+
+
+def test_a_target_that_was_met_leaves_nothing_to_gain() -> None:
+    seen = near_a_target(0.0).outlook
+    assert seen.best == 0 and seen.chance(20) == 0
+    assert seen.after(20).expected == 0 and seen.after(20).interval == (0, 0)
+
+
+def with_an_outlier() -> Optimizer:
+    """Noisy readings of a hill at 0.3, the best of which is far from it."""
+    rng = np.random.default_rng(0)
+    optimizer = Optimizer(Space([Real("x", 0, 1)]), "maximize", seed=0, noisy=True)
+    for x in np.linspace(0, 0.9, 19).tolist():
+        optimizer.add({"x": x}, 5 - 20 * (x - 0.3) ** 2 + 0.5 * float(rng.standard_normal()))
+    optimizer.add({"x": 0.95}, 7.5)
+    return optimizer
+
+
+def test_the_outlook_of_noisy_values_begins_at_what_the_models_believe() -> None:
+    optimizer = with_an_outlier()
+    seen = optimizer.outlook
+    assert optimizer.luckiest.value == 7.5 and optimizer.best.params["x"] < 0.6
+    assert seen.best == pytest.approx(optimizer.predict(optimizer.best.params).mean)
+    assert seen.best < 6
+
+
 # -- advice ------------------------------------------------------------------------------------
 
 
@@ -190,16 +264,46 @@ def test_the_advice_follows_the_rule() -> None:
     assert SEEN.advice(Stop(margin=0.0)) is Advice.GO_ON
     assert SEEN.advice(Stop(margin=1.5)) is Advice.STOP
     assert SEEN.advice(Stop(margin=1.5, at_least=121)) is Advice.GO_ON
-    assert SEEN.sentence(Stop(margin=1.5)).startswith("Stop: the next 10 experiments have a ")
+    assert SEEN.sentence(Stop(margin=1.5)) == (
+        "Stop: the chance that the next 10 experiments improve the best cost by more than 1.5 "
+        "is under 1 %."
+    )
 
 
 def test_a_gain_that_came_lately_is_a_reason_to_go_on() -> None:
     assert SEEN.chance(10, 0.3) < 0.01
     assert SEEN.advice(Stop(margin=0.3)) is Advice.GO_ON
     assert SEEN.sentence(Stop(margin=0.3)) == (
-        "Go on: the last experiments brought a cost better by more than 0.3."
+        "Go on: the last 10 experiments improved the best cost by more than 0.3."
     )
     assert SEEN.advice(Stop(margin=0.4)) is Advice.STOP
+
+
+def test_sentences_read_well() -> None:
+    early = replace(SEEN, n_done=12)
+    assert early.sentence() == (
+        "Go on: 12 experiments so far, and the advice to stop begins after 110, or after 30 with "
+        "a margin of your own."
+    )
+    assert early.sentence(Stop(margin=1.0)) == (
+        "Go on: 12 experiments so far, and the advice to stop begins after 30."
+    )
+    flat = replace(SEEN, spread=0.0, recent=0.0)
+    assert flat.sentence() == (
+        "Stop: the chance that the next 10 experiments improve the best cost is 33 %."
+    )
+    assert replace(flat, recent=1.0).sentence() == (
+        "Go on: the last 10 experiments improved the best cost."
+    )
+    assert replace(flat, confirmed=False).sentence() == (
+        "Repeat the best design: it was measured only once, and the chance that the next 10 "
+        "experiments improve the best cost is 33 %."
+    )
+    nothing = replace(SEEN, best=None, n_done=1, odds=0.5)
+    assert nothing.sentence() == (
+        "Go on: nothing is acceptable after 1 experiment; the chance that something is among the "
+        "next 10 is 83 %."
+    )
 
 
 def test_the_last_ten_experiments_count_as_lately() -> None:
@@ -236,6 +340,25 @@ def test_a_noisy_best_is_confirmed_before_the_end() -> None:
     assert optimizer.outlook.advice(rule) is Advice.STOP
 
 
+def test_repeats_of_the_best_believed_design_confirm_it_and_failures_do_not() -> None:
+    rule = Stop(margin=1e6, at_least=5)
+    optimizer = with_an_outlier()
+    assert optimizer.outlook.advice(rule) is Advice.CONFIRM
+    optimizer.add(optimizer.best.params, failed=True)
+    assert optimizer.outlook.advice(rule) is Advice.CONFIRM
+    optimizer.add(optimizer.luckiest.params, 0.0)
+    assert optimizer.outlook.advice(rule) is Advice.CONFIRM
+    optimizer.add(optimizer.best.params, optimizer.best.value)
+    assert optimizer.outlook.advice(rule) is Advice.STOP
+
+
+def test_a_repeat_is_no_improvement_of_what_is_believed() -> None:
+    optimizer = with_an_outlier()
+    for _ in range(10):
+        optimizer.add(optimizer.best.params, optimizer.best.value)
+    assert optimizer.outlook.recent == 0
+
+
 def test_an_outlook_is_due_after_every_fifth_experiment() -> None:
     rule = Stop(at_least=12)
     assert [n for n in range(10, 27) if rule.is_due(n)] == [15, 20, 25]
@@ -248,6 +371,20 @@ def test_an_exhausted_space_promises_nothing() -> None:
         optimizer.add({"x": x}, x)
     seen = optimizer.outlook
     assert seen.chance(20) == 0 and seen.after(20).expected == seen.best
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_a_spent_budget_of_failures_promises_nothing(n: int) -> None:
+    """Only repeats are proposed, whatever the last experiments brought."""
+    optimizer = Optimizer(SPACE, seed=0, failures=Failures(chance=0, budget=2))
+    for y in (0.8, 0.9):
+        optimizer.add({"x": 0.9, "y": y}, failed=True)
+    for x in range(n):
+        optimizer.add({"x": 0.1 * x, "y": 0.5}, -x)
+    seen = optimizer.outlook
+    assert (seen.odds, seen.chance(10)) == (0.0, 0.0)
+    assert seen.advice(Stop(margin=0.1, at_least=2)) is Advice.STOP
+    assert seen.sentence(Stop(margin=0.1, at_least=2)).endswith("by more than 0.1 is 0 %.")
 
 
 @pytest.mark.parametrize(
@@ -269,6 +406,12 @@ def test_a_rule_that_cannot_be_used_is_refused(bad) -> None:
 @pytest.mark.parametrize("spec", [True, "advised", 0.5, "0.5", Stop(margin=0.5)])
 def test_rules_as_users_write_them(spec) -> None:
     assert Stop.of(spec).margin in (None, 0.5)
+
+
+def test_minimize_ends_when_only_a_repeat_is_advised() -> None:
+    rule = Stop(margin=10.0, at_least=15)
+    result = minimize(bowl, SPACE, budget=60, seed=0, stop=rule, noisy=True)
+    assert len(result.trials) == 15 and result.message.startswith("Repeat the best design: ")
 
 
 def test_minimize_ends_when_advised() -> None:

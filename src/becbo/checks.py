@@ -89,5 +89,6 @@ def finite_numbers(values: Mapping[str, Any]) -> dict[str, float | None]:
     Raises:
         InvalidInput: if a value is not a number.
     """
-    numbers = {name: None if v is None else number_in(v, name) for name, v in values.items()}
+    remedy = "give None if it was not measured"
+    numbers = {n: None if v is None else number_in(v, n, remedy) for n, v in values.items()}
     return {name: v if v is not None and math.isfinite(v) else None for name, v in numbers.items()}

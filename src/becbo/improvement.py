@@ -145,14 +145,15 @@ def incumbent(data: Dataset, models: Models, pending: Array, is_noisy: bool) -> 
 def _known_gains(data: Dataset, models: Models, pending: Array, is_noisy: bool) -> Array:
     """Gains (n, k) of acceptable experiments, and those believed of likely pending ones."""
     rows = data.acceptable
-    gains = _believed_gains(data, models, data.X[rows]) if is_noisy else data.gains[rows]
+    gains = believed_gains(data, models, data.X[rows]) if is_noisy else data.gains[rows]
     if len(pending):
         likely = models.feasibility.score(pending)[0] >= 0
-        gains = np.vstack([gains, _believed_gains(data, models, pending[likely])])
+        gains = np.vstack([gains, believed_gains(data, models, pending[likely])])
     return gains
 
 
-def _believed_gains(data: Dataset, models: Models, X: Array) -> Array:  # (m, d) -> (m, k)
+def believed_gains(data: Dataset, models: Models, X: Array) -> Array:  # (m, d) -> (m, k)
+    """The gains that the models expect of designs, once each objective was measured."""
     means = [model.predict(X)[0] for model in models.objectives if model is not None]
     targets = [objective.target is not None for objective in data.outputs.objectives]
     columns = zip(means, targets, strict=True)

@@ -110,8 +110,8 @@ def minimize(
             `StopIteration("why")` ends the run.
         progress: whether to show a progress bar.
         trials: a history to continue from; it counts towards the budget.
-        stop: True ends the run when the outlook advises it; a number is the gain that is worth
-            going on for; a `Stop` says it in full.
+        stop: True ends the run when the outlook no longer advises to go on; a number is the gain
+            that is worth going on for; a `Stop` says it in full.
         **settings: method, seed, n_initial, noisy, risk, failures: see `Settings`.
 
     Returns:
@@ -186,10 +186,12 @@ def _stopped(optimizer: Optimizer, trial: Trial, callbacks: Sequence[Callback]) 
 
 @dataclass(frozen=True)
 class StopWhen:
-    """A callback of `minimize` that ends the run when a rule advises it.
+    """A callback of `minimize` that ends the run when a rule no longer advises to go on.
+
+    Also when the advice is to repeat the best design: that is not for a loop to decide.
 
     Args:
-        rule: when it is not worth to go on.
+        rule: when it is not worth going on.
     """
 
     rule: Stop

@@ -11,7 +11,7 @@ import numpy as np
 
 from becbo.arrays import Array
 from becbo.checks import whole_number
-from becbo.data import dataset, given_up, pending_points
+from becbo.data import Dataset, dataset, given_up, pending_points
 from becbo.errors import BecboError, InvalidInput
 from becbo.frames import trials_from_frame, trials_to_frame
 from becbo.front import front_rows, is_acceptable
@@ -370,15 +370,19 @@ class Optimizer:
         """What more experiments may bring, and whether to go on. It takes as long as an `ask`."""
         with self._lock:
             data = dataset(self._trials, self.space, self.outputs)
-            models, next_x = self.models(), None
-            if models is not None:
-                region = region_of(self.space, data.X)
-                with one_thread():
-                    method, rng = self._proposer.after(data), self._rng(_OUTLOOK, len(data.X))
-                    search = method.searcher(models, data, rng)
-                    found = search(region, np.empty((0, self.space.dim)))
-                next_x = None if found.winner == REPEAT else found.x
+            models = self.models()
+            next_x = None if models is None else self._next_new(data, models)
             return outlook(data, models, next_x, self.settings.noisy)
+
+    def _next_new(self, data: Dataset, models: Models) -> Array | None:  # (d,)
+        """The design to try next if nothing was pending; None if that could only be a repeat."""
+        nothing = np.empty((0, self.space.dim))
+        if self._proposer.has_budget and not self._proposer.n_risky(data, nothing):
+            return None
+        with one_thread():
+            method, rng = self._proposer.after(data), self._rng(_OUTLOOK, len(data.X))
+            found = method.searcher(models, data, rng)(region_of(self.space, data.X), nothing)
+        return None if found.winner == REPEAT else found.x
 
     def _n_risky(self, q: int) -> int:
         """How many of q designs need not be known to work, by the budget of failures."""

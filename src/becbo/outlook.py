@@ -20,9 +20,10 @@ from becbo.arrays import Array
 from becbo.checks import finite_value, whole_number
 from becbo.data import Dataset
 from becbo.errors import InvalidInput
-from becbo.improvement import reference
+from becbo.improvement import believed_gains, reference
 from becbo.models.base import Models
 from becbo.pareto import hypervolume, nondominated
+from becbo.wording import percent
 
 HORIZONS = (1, 5, 10, 20)  # experiments that an outlook is usually asked about
 # Quantiles between which the best lay in four of five cases; gains have a long tail.
@@ -35,7 +36,7 @@ _SURE = 1e-3  # the models are never surer than this
 _SHRINK = 0.3  # a typical gain beside the models' EI, where no improvement came yet
 _FAR = 4.0  # factors of e that the models' EI may be below the steps that came
 _LOG_STD = 0.7  # of a gain, in factors of e
-_MOST = 0.4  # of the spread: the largest gain of a few experiments
+_MOST = 0.4  # of the spread: the largest gain of a few experiments to be expected
 _FIRST = 10  # acceptable experiments that tell the spread
 _SMALL = 0.0003  # of the spread: a gain that is not worth further experiments
 _QUIET = 10  # experiments without a worthwhile gain before the advice to stop
@@ -70,7 +71,8 @@ class Forecast:
     Attributes:
         n_experiments: k.
         expected: the expected best afterwards; None while nothing is acceptable.
-        interval: where the best will lie in four of five cases; None likewise.
+        interval: where the best will lie in four of five cases; it holds `expected`. None
+            likewise.
         p_better: the chance to beat the best by more than the margin; while nothing is
             acceptable, the chance that something will be.
 
@@ -118,9 +120,8 @@ class Stop:
     at_least: int | None = None
 
     def __post_init__(self) -> None:
-        remedy = "give a number of at least 0, in the units of the objective"
-        if self.margin is not None and finite_value(self.margin, "margin", remedy) < 0:
-            raise InvalidInput(f"margin {self.margin!r}: {remedy}")
+        if self.margin is not None:
+            _checked_margin(self.margin)
         whole_number("within", self.within)
         if self.at_least is not None:
             whole_number("at_least", self.at_least)
@@ -182,6 +183,14 @@ class Stop:
 _USUAL = Stop()
 
 
+def _checked_margin(margin: Any) -> float:
+    remedy = "give a number of at least 0, in the units of the objective"
+    number = finite_value(margin, "margin", remedy)
+    if number < 0:
+        raise InvalidInput(f"margin {margin!r}: {remedy}")
+    return number
+
+
 @dataclass(frozen=True)
 class Outlook:
     """What more experiments may bring.
@@ -189,16 +198,17 @@ class Outlook:
     Attributes:
         measure: what `best` is: the name of the objective, its distance from the target, or
             "hypervolume".
-        best: the best value so far, or the hypervolume of the front; None while nothing is
-            acceptable.
+        best: the best value so far, or the hypervolume of the front; of noisy values, those
+            that the models believe. None while nothing is acceptable.
         n_done: experiments that worked or failed.
         n_failed: those that failed, or broke a limit.
         spread: what was gained over the median of the first acceptable designs.
-        confirmed: whether the best needs no repeat: values are exact, or it was measured twice.
+        confirmed: whether the best needs no repeat: values are exact, or it worked twice.
         odds: of an improvement by the next experiment.
         gain: a typical gain of the next experiment, if there is one.
         sign: 1 if `best` grows with every gain, -1 if it falls.
         recent: what the last ten experiments gained.
+        left: the most that can be gained: with a target, the distance that is left.
 
     Examples:
         >>> outlook = optimizer.outlook
@@ -215,6 +225,7 @@ class Outlook:
     gain: float
     sign: float
     recent: float
+    left: float = math.inf
 
     def chance(self, k: int, margin: float = 0.0) -> float:
         """The chance that the next k experiments beat the best by more than a margin.
@@ -227,13 +238,17 @@ class Outlook:
 
         Returns:
             The chance.
+
+        Raises:
+            InvalidInput: if an argument cannot be used.
         """
-        p = self._p_any(k)
-        if self.best is None or margin <= 0:
+        p = self._p_any(whole_number("outlook: the number of experiments", k))
+        margin = _checked_margin(margin)
+        if self.best is None or margin == 0:
             return p
-        if margin >= self._largest or self.gain == 0:
+        if margin >= self.left or self.gain == 0:
             return 0.0
-        return p * float(ndtr((self._log_gain(k) - math.log(margin)) / _LOG_STD))
+        return p * float(ndtr((self._log_typical(k) - math.log(margin)) / _LOG_STD))
 
     def after(self, k: int, margin: float = 0.0) -> Forecast:
         """What the next k experiments may bring.
@@ -244,13 +259,17 @@ class Outlook:
 
         Returns:
             The forecast.
+
+        Raises:
+            InvalidInput: if an argument cannot be used.
         """
-        k = whole_number("outlook: the number of experiments", k)
+        p_better = self.chance(k, margin)
         if self.best is None:
-            return Forecast(k, None, None, self.chance(k))
-        ends = sorted(self.best + self.sign * self._quantile(k, q) for q in INTERVAL)
-        expected = self.best + self.sign * self._expected_gain(k)
-        return Forecast(k, expected, (ends[0], ends[1]), self.chance(k, margin))
+            return Forecast(k, None, None, p_better)
+        gain = self._expected_gain(k)
+        low, high = (self._quantile(k, q) for q in INTERVAL)
+        ends = sorted(self.best + self.sign * end for end in (min(low, gain), max(high, gain)))
+        return Forecast(k, self.best + self.sign * gain, (ends[0], ends[1]), p_better)
 
     def forecasts(self, margin: float = 0.0) -> list[Forecast]:
         """What the next 1, 5, 10 and 20 experiments may bring.
@@ -291,7 +310,8 @@ class Outlook:
         if self.n_done < rule.n_least:
             return Advice.GO_ON
         margin = self.margin(rule)
-        if self.recent > margin or self.chance(rule.within, margin) >= rule.unlikely:
+        is_improving = self.odds > 0 and self.recent > margin  # and has something new to try
+        if is_improving or self.chance(rule.within, margin) >= rule.unlikely:
             return Advice.GO_ON
         return Advice.STOP if self.confirmed else Advice.CONFIRM
 
@@ -305,22 +325,24 @@ class Outlook:
             One sentence in English.
         """
         advice, k = self.advice(rule), rule.within
+        margin = self.margin(rule)
+        chance = percent(self.chance(k, margin))
         if self.best is None:
             verb = "Stop or change the ranges" if advice is Advice.STOP else "Go on"
             tried = f"nothing is acceptable after {_experiments(self.n_done)}"
-            return f"{verb}: {tried}, and {_percent(self.chance(k))} is the chance of the next {k}."
-        margin = self.margin(rule)
-        better = f"a {self.measure} better by more than {margin:.3g}"
-        hope = f"the next {k} experiments have a {_percent(self.chance(k, margin))} chance"
+            return f"{verb}: {tried}; the chance that something is among the next {k} is {chance}."
+        more = f" by more than {margin:.3g}" if margin else ""
+        best = f"the best {self.measure}{more}"
+        hope = f"the chance that the next {k} experiments improve {best} is {chance}"
         if advice is Advice.STOP:
-            return f"Stop: {hope} of {better}."
+            return f"Stop: {hope}."
         if advice is Advice.CONFIRM:
-            return f"Repeat the best design: {hope} of {better}, and it was measured only once."
+            return f"Repeat the best design: it was measured only once, and {hope}."
         if self.n_done < rule.n_least:
-            return f"Go on: {_experiments(self.n_done)} of at least {rule.n_least} before a stop."
+            return f"Go on: {_experiments(self.n_done)} so far, and {_begins(rule)}."
         if self.recent > margin:
-            return f"Go on: the last experiments brought {better}."
-        return f"Go on: {hope} of {better}."
+            return f"Go on: the last {_QUIET} experiments improved {best}."
+        return f"Go on: {hope}."
 
     def to_dict(self, rule: Stop = _USUAL) -> dict[str, Any]:
         """Plain data for JSON: the forecasts and the advice of a rule.
@@ -350,20 +372,24 @@ class Outlook:
 
     @property
     def _largest(self) -> float:
-        return _MOST * self.spread or math.inf
+        return min(_MOST * self.spread or math.inf, self.left)
 
     def _log_gain(self, k: int) -> float:
         return math.log(self.gain) + 0.5 * math.log(k)
+
+    def _log_typical(self, k: int) -> float:
+        """The log of a typical gain, at most the largest; single gains may be larger than that."""
+        return min(self._log_gain(k), math.log(self._largest))
 
     def _quantile(self, k: int, q: float) -> float:
         p = self._p_any(k)
         if p <= 1 - q or self.gain == 0:
             return 0.0
         z = float(ndtri((q - (1 - p)) / p))
-        return min(math.exp(self._log_gain(k) + _LOG_STD * z), self._largest)
+        return min(math.exp(self._log_typical(k) + _LOG_STD * z), self.left)
 
     def _expected_gain(self, k: int) -> float:
-        """The mean of a lognormal gain, which is the largest possible one beyond that."""
+        """The mean of a lognormal gain, which counts as the largest one beyond that."""
         p, top = self._p_any(k), self._largest
         if p == 0 or self.gain == 0:
             return 0.0
@@ -383,7 +409,7 @@ def outlook(
     Args:
         data: the history.
         models: its models; None while nothing was answered.
-        x: the design (d,) that the method would try next; None if every design has been tried.
+        x: the design (d,) that the method would try next; None if it can only repeat others.
         is_noisy: whether repeating an experiment gives a different value.
 
     Returns:
@@ -396,23 +422,26 @@ def outlook(
         odds = 0.0 if x is None and n else 1 / (n + 1)  # Laplace's rule of succession
         return Outlook(measure, None, n, n_failed, 0.0, True, odds, 0.0, sign, 0.0)
     gains, point = data.gains[rows], reference(data)
+    if is_noisy:  # a reading may be luck; repeats of a design have one and the same gain
+        designs, which = np.unique(data.X[rows], axis=0, return_inverse=True)
+        gains = believed_gains(data, models, designs)[which.reshape(-1)]
     steps = _steps(gains, point)  # (r,) what each acceptable experiment added
-    best_row = rows[int(np.argmax(gains[:, 0]))]
-    n_same = int((np.abs(data.X - data.X[best_row]).max(axis=1) == 0).sum())
-    confirmed = not is_noisy or n_same > 1 or gains.shape[1] > 1
     single = gains.shape[1] == 1
+    n_best = int((data.X[rows] == data.X[rows[np.argmax(gains[:, 0])]]).all(axis=1).sum())
+    confirmed = not is_noisy or not single or n_best > 1
     total = gains.max() if single else steps.sum()
     spread = float(total - np.median([_worth(g, point) for g in gains[:_FIRST]]))
     came = np.zeros(n)
     came[rows[1:]] = steps[1:]
+    best = _shown(data, float(total))
+    left = best if _has_target(data) else math.inf
     odds, gain = 0.0, 0.0
-    if x is not None:
+    if x is not None and left > 0:
         p_model, promised = _promise(data, models, gains, point, x)
         odds = _odds(came[rows[0] + 1 :], p_model)
         gain = typical_gain(came[came > 0], promised)
-    best = _shown(data, float(total))
     spread, recent = max(spread, 0.0), float(came[-_QUIET:].sum())
-    return Outlook(measure, best, n, n_failed, spread, confirmed, odds, gain, sign, recent)
+    return Outlook(measure, best, n, n_failed, spread, confirmed, odds, gain, sign, recent, left)
 
 
 def _measure(data: Dataset) -> tuple[str, float]:
@@ -420,9 +449,15 @@ def _measure(data: Dataset) -> tuple[str, float]:
     if len(data.outputs.objectives) > 1:
         return "hypervolume", 1.0
     (objective,) = data.outputs.objectives
-    if objective.target is not None:
+    if _has_target(data):
         return f"distance of {objective.name} from its target", -1.0
     return objective.name, 1.0 if objective.direction == "maximize" else -1.0
+
+
+def _has_target(data: Dataset) -> bool:
+    """Whether a distance is counted, which ends at 0."""
+    objectives = data.outputs.objectives
+    return len(objectives) == 1 and objectives[0].target is not None
 
 
 def _shown(data: Dataset, total: float) -> float:
@@ -503,9 +538,12 @@ def typical_gain(steps: Array, promised: float) -> float:
     return math.exp(log_step + 0.5 * min(max(log_promised - log_step, -_FAR), 0.0))
 
 
+def _begins(rule: Stop) -> str:
+    """When a rule begins to advise a stop, for a sentence."""
+    sooner = rule.margin is None and rule.at_least is None
+    unless = f", or after {_ENOUGH_WITH_MARGIN} with a margin of your own" if sooner else ""
+    return f"the advice to stop begins after {rule.n_least}{unless}"
+
+
 def _experiments(n: int) -> str:
     return "1 experiment" if n == 1 else f"{n} experiments"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"

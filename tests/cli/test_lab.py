@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import optuna
 import pytest
 from coating import COATING, DESIGN, new_campaign, used_campaign
@@ -191,11 +192,31 @@ def test_status_says_what_more_experiments_may_bring(becbo: Becbo, tmp_path: Pat
     assert becbo("status", "--margin", "-1").code == 2
 
 
+def test_the_status_of_noisy_values_shows_what_is_believed(becbo: Becbo, tmp_path: Path) -> None:
+    plan = {
+        "name": "n",
+        "objective": {"name": "y", "direction": "maximize"},
+        "parameters": {"x": {"low": 0, "high": 1}},
+        "noisy": True,
+    }
+    campaign = Campaign.create(plan, tmp_path / FILE)
+    for i, noise in enumerate(np.random.default_rng(0).normal(0, 0.5, 19).tolist()):
+        campaign.add({"x": i / 20}, 5 - 20 * (i / 20 - 0.3) ** 2 + noise)
+    run = campaign.plan({"x": 0.95})
+    said = becbo("record", str(run.number), "7.5").out
+    assert f"best reading so far: 7.5 (run {run.number})" in said
+    shown = becbo("status").out
+    best = re.search(r"Best so far: [45]\.\d+ \(run (\d+)\)", shown)
+    assert best is not None and 3 < int(best[1]) < 9
+    assert f"the models believe the design of run {best[1]} to be the best" in shown
+    assert f"measured only once: repeat run {best[1]} to confirm it" in shown
+
+
 def test_the_outlook_while_nothing_has_worked(becbo: Becbo, tmp_path: Path) -> None:
     new_campaign(tmp_path).add(DESIGN, failed="cracked")
     shown = becbo("status").out
     assert re.search(r"more +expected hardness +in four of five cases +acceptable", shown)
-    assert "Go on: nothing is acceptable after 1 experiment," in shown
+    assert "Go on: nothing is acceptable after 1 experiment;" in shown
 
 
 def test_json(becbo: Becbo, tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def test_noisy_fronts_say_what_to_confirm(tmp_path: Path) -> None:
     assert found.confirmation.startswith("1 of the 2 runs of the front were measured only once.")
 
 
-@pytest.mark.parametrize(("n", "words"), [(1, "repeat the run to confirm"), (2, "2 times")])
+@pytest.mark.parametrize(("n", "words"), [(1, "repeat run 8 to confirm"), (2, "2 times")])
 def test_a_noisy_best_is_believed_less_than_it_measured(tmp_path: Path, n: int, words: str) -> None:
     plan = {
         "name": "a",
@@ -68,6 +68,28 @@ def test_a_noisy_best_is_believed_less_than_it_measured(tmp_path: Path, n: int, 
     (best,) = found.front
     assert best.believed["y"].mean < 14 and best.n_measured == n
     assert "the models believe" in found.confirmation and words in found.confirmation
+
+
+def test_the_best_of_noisy_values_is_not_a_lucky_reading(tmp_path: Path) -> None:
+    plan = {
+        "name": "a",
+        "objective": {"name": "y", "direction": "maximize"},
+        "parameters": {"x": {"low": 0, "high": 1, "step": 0.01}, "n": {"low": 1, "high": 3}},
+        "noisy": True,
+    }
+    heights = [(i / 20, 5 - 20 * (i / 20 - 0.3) ** 2 + (-1) ** i / 5) for i in range(19)]
+    rows = [["x", "n", "y"], *([x, 2, y] for x, y in heights), [0.95, 2, 7.5]]
+    campaign = campaign_in_memory(tmp_path, plan, rows)
+    now, found = campaign.status, analyze_campaign(campaign)
+    assert now.best is not None and now.best.number == 19
+    assert now.best_title == "best reading so far"
+    (best,), optimizer = found.front, campaign.optimizer()
+    assert found.status.best == best.run and found.status.best_title == "best so far"
+    assert optimizer.best is not None and best.run.params == optimizer.best.params
+    assert 0.15 < best.run.params["x"] < 0.45
+    assert f"the design of run {best.run.number} to be the best" in found.confirmation
+    assert found.outlook.best == pytest.approx(best.believed["y"].mean)
+    assert found.maps.anchor_name == f"the best design, run {best.run.number}"
 
 
 def test_nothing_is_said_before_anything_is_acceptable(tmp_path: Path) -> None:

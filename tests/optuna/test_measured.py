@@ -86,6 +86,15 @@ def test_names_of_limits(key: str, limit: str) -> None:
     assert result.values == {"cost": 1.0, limit: 2.0}
 
 
+def test_no_two_constraints_are_one_limit() -> None:
+    constraints = {"0": 1.0, "constraint_0": 2.0, "constraint_constraint_0": 3.0, "constraint_": 4}
+    study = study_with(ended(value=1.0, constraints=constraints))
+    (result,) = results(study)
+    assert sorted(filter(None, result.values.values())) == [1.0, 1.0, 2.0, 3.0, 4.0]
+    assert result.values["constraint_0"] == 1.0
+    assert not StudyData.of(study).outputs.are_kept({**result.values, "constraint_0": -1.0})
+
+
 def test_a_constraint_with_the_name_of_a_limit_is_refused() -> None:
     study = study_with(ended(value=1.0, constraints={"ph": 2.0}))
     with pytest.raises(InvalidInput, match="rename one of them"):
@@ -187,6 +196,29 @@ def test_whatever_stands_in_the_attribute(noted: Any) -> None:
     study = study_with(ended(TrialState.FAIL, user_attrs=marked), directions=["maximize"] * 2)
     assert StudyData.of(study).outputs.names == ("value_0", "value_1")
     assert results(study)[0].outcome is Outcome.LOST
+
+
+TARGET = Outputs.of([Objective("ph", target=7)])
+
+
+@pytest.mark.parametrize(
+    ("trial", "expected"),
+    [
+        (ended(value=0.5, user_attrs={VALUES: {"ph": 6.5}}), Result.ok({"ph": 6.5})),
+        (ended(value=0.5), Result(Outcome.LOST)),
+        (ended(value=math.inf), Result.failed()),
+        (ended(TrialState.PRUNED, intermediate_values={1: 0.5}), Result(Outcome.LOST)),
+        (ended(TrialState.FAIL), Result.failed()),
+        (
+            ended(value=0.5, constraints={"hot": math.inf}),
+            Result.failed("hot"),
+        ),
+    ],
+)
+def test_the_distance_from_a_target_is_not_what_was_measured(
+    trial: FrozenTrial, expected: Result
+) -> None:
+    assert results(study_with(trial), TARGET) == [expected]
 
 
 def test_outputs_have_the_directions_of_the_study() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import optuna
 import pytest
 from optuna.distributions import FloatDistribution
+from optuna.exceptions import UpdateFinishedTrialError
 from optuna.storages import RDBStorage, RetryHeartbeatStaleTrialCallback
 from optuna.trial import FrozenTrial, TrialState
 
@@ -18,6 +19,7 @@ from becbo.optuna import (
     lost_numbers,
     mark_failed,
     mark_lost,
+    mark_worked,
     marking,
     requeue_lost,
     result_of,
@@ -97,6 +99,10 @@ def test_a_mark_nobody_knows_says_nothing() -> None:
 def test_a_told_trial_cannot_be_marked(study: optuna.Study, mark: Any) -> None:
     with pytest.raises(InvalidInput, match="requeue_lost"):
         mark(failed_trial(study), "too late")
+    trial = study.ask(X)
+    study.tell(trial, 1.0)
+    with pytest.raises(UpdateFinishedTrialError):  # from which a worker sees that it was ended
+        mark(trial, "too late")
 
 
 @pytest.mark.parametrize(
@@ -108,6 +114,7 @@ def test_a_told_trial_cannot_be_marked(study: optuna.Study, mark: Any) -> None:
         (ended(TrialState.COMPLETE, value=1.0, constraints={"c": -1.0}), Outcome.OK),
         (ended(TrialState.COMPLETE, value=1.0, constraints={"c": 0.1}), Outcome.OK),
         (ended(TrialState.COMPLETE, value=1.0, constraints={"c": math.inf}), Outcome.FAILED),
+        (ended(TrialState.COMPLETE, value=1.0, constraints={"c": -math.inf}), Outcome.OK),
         (ended(TrialState.FAIL), Outcome.FAILED),
         (ended(TrialState.RUNNING), Outcome.PENDING),
         (ended(TrialState.WAITING), Outcome.PENDING),
@@ -187,6 +194,16 @@ def test_requeue_keeps_what_was_fixed_and_not_yet_suggested(study: optuna.Study)
     trial = study.ask(X)  # and dies before it suggests y
     requeue_lost(study, study.tell(trial, state=TrialState.FAIL))
     assert study.ask({**X, "y": FloatDistribution(0, 1)}).params == {"x": 0.25, "y": 0.75}
+
+
+def test_only_what_has_ended_is_requeued(study: optuna.Study) -> None:
+    study.ask(X)
+    study.enqueue_trial({"x": 0.5})
+    for trial, state in zip(study.trials, ("RUNNING", "WAITING"), strict=True):
+        with pytest.raises(InvalidInput, match=f"is {state}; end it first"):
+            requeue_lost(study, trial)
+    assert len(study.trials) == 2
+    assert not lost_numbers(study)
 
 
 def test_requeue_happens_once(study: optuna.Study) -> None:
@@ -310,6 +327,32 @@ def test_marking(
         assert raised is error
     assert result_of(study.trials[0]).outcome is expected
     assert result_of(study.trials[0]).reason == why
+
+
+@pytest.mark.parametrize(
+    ("mark", "expected"),
+    [
+        (lambda trial: mark_lost(trial, "no licence"), Result(Outcome.LOST, reasons="no licence")),
+        (lambda trial: mark_worked(trial, {"value": 2.0}), Result.ok({"value": 2.0})),
+        (
+            lambda trial: mark_failed(trial, "gel, crack", {"value": 1.0}),
+            Result.failed("gel, crack", {"value": 1.0}),
+        ),
+    ],
+)
+@pytest.mark.parametrize("error", [RuntimeError("boom 17"), Infeasible("hot"), SystemExit(3)])
+def test_marking_keeps_the_mark_of_the_objective(
+    study: optuna.Study, mark: Any, expected: Result, error: BaseException
+) -> None:
+    @marking
+    def objective(trial: optuna.Trial) -> float:
+        trial.suggest_float("x", 0, 1)
+        mark(trial)
+        raise error
+
+    with pytest.raises(type(error)):
+        study.optimize(objective, n_trials=1)
+    assert result_of(study.trials[0]) == expected
 
 
 @pytest.mark.parametrize("lost", [[ConnectionError], ConnectionError, ("ConnectionError",), (int,)])

@@ -12,7 +12,7 @@ pytest.importorskip("ray.tune", reason="Ray Tune is not installed: pip install '
 import ray  # noqa: E402
 from ray import tune  # noqa: E402
 
-from becbo import Limit, Objective  # noqa: E402
+from becbo import Failures, Limit, Objective  # noqa: E402
 from becbo.errors import Infeasible, InvalidInput  # noqa: E402
 from becbo.optuna import BECBOSampler, open_storage  # noqa: E402
 from becbo.optuna.outcomes import lost_numbers, result_of  # noqa: E402
@@ -87,7 +87,7 @@ def measuring(config: dict[str, float]) -> dict[str, float]:
     if x == 0.2:
         return {"cost": math.nan, "strength": math.nan, "stress": 2.0}
     if x == 0.3:
-        return {"cost": 0.3, "strength": math.inf}
+        return {"cost": 0.3}
     return {"cost": x, "strength": 1 - x, "stress": 0.5}
 
 
@@ -124,3 +124,42 @@ def test_several_metrics_and_limits(cluster, tmp_path: Path) -> None:
 def test_what_is_no_tuple_of_exceptions_is_refused_at_once() -> None:
     with pytest.raises(InvalidInput, match="must be a tuple of exception types"):
         fail_aware(trainable, "loss", lost=[ConnectionError])  # type: ignore[arg-type]
+
+
+def test_no_design_is_suggested_while_the_budget_of_failures_may_be_used_up():
+    failures = Failures(chance=0, budget=2)
+    search = FailAwareOptunaSearch(sampler=BECBOSampler(seed=0, failures=failures))
+    search.set_search_properties("loss", "min", {"x": tune.uniform(0, 1)})
+    assert search.suggest("a") == search.suggest("a") != search.suggest("b")
+    assert search.suggest("c") is None
+    search.on_trial_complete("a", {"loss": 1.0})
+    assert search.suggest("c") is not None
+
+
+@pytest.mark.parametrize(
+    ("metric", "mode"),
+    [
+        (["cost", "loss"], ["min", "max"]),
+        (["strength", "cost"], ["max", "min"]),
+        (["cost", "strength"], ["min", "min"]),
+        ("cost", "min"),
+    ],
+)
+def test_metrics_that_are_not_the_objectives_are_refused_at_once(
+    metric: str | list[str], mode: str | list[str], tmp_path: Path
+) -> None:
+    outputs = [Objective("cost"), Objective("strength", "maximize"), Limit("stress", upper=1)]
+    storage = open_storage(tmp_path / "study.db", heartbeat=None)
+    search = FailAwareOptunaSearch(sampler=BECBOSampler(outputs=outputs), storage=storage)
+    with pytest.raises(InvalidInput, match="use metric .'cost', 'strength'. and mode"):
+        search.set_search_properties(metric, mode, {"x": tune.uniform(0, 1)})
+    assert not optuna.get_all_study_names(storage)
+
+
+def test_a_result_without_any_metric_is_a_failure() -> None:
+    aware = fail_aware(lambda config: {"stress": 2.0}, ["cost", "strength"])
+    result = aware({})
+    assert result is not None
+    assert result["stress"] == 2.0
+    assert math.isnan(result["cost"])
+    assert math.isnan(result["strength"])

@@ -7,6 +7,7 @@ import math
 import pickle
 import re
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -31,6 +32,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 import becbo.optimizer
 from becbo import (
+    BecboError,
     Categorical,
     Failures,
     Infeasible,
@@ -50,6 +52,7 @@ from becbo.optuna.sampler import publish
 from becbo.optuna.spaces import StudySpace
 from becbo.problems import get
 from becbo.proposers.base import Proposer
+from becbo.search.choice import SPENT
 
 UNIT = FloatDistribution(0, 1)
 XY: dict[str, BaseDistribution] = {"x": UNIT, "y": UNIT}
@@ -110,6 +113,10 @@ def triangle(trial: optuna.Trial) -> float:
     if x + y > 0.6:
         raise Infeasible("too much")
     return -x - y
+
+
+def budget_of(n: int, **options: Any) -> BECBOSampler:
+    return BECBOSampler(seed=0, failures=Failures(chance=0, budget=n), **options)
 
 
 def designs(study: optuna.Study) -> list[tuple[float, ...]]:
@@ -407,6 +414,42 @@ def test_no_repeat_where_trials_differ_in_what_is_not_modelled(
     assert "exhausted" not in caplog.text
 
 
+def test_a_spent_budget_repeats_what_is_modelled_of_a_design_that_worked() -> None:
+    """The rest is drawn at random, and the note says so."""
+
+    def objective(trial: optuna.Trial) -> float:
+        x, z = trial.suggest_float("x", 0, 1), trial.suggest_float("z", 0, 1)
+        if z > 0.6:
+            raise ArithmeticError
+        return x + z
+
+    study = optuna.create_study(sampler=budget_of(2, space={"x": UNIT}))
+    study.optimize(objective, n_trials=9, catch=(ArithmeticError,))
+    first, *later = [t for t in study.trials if "repeat" in t.system_attrs[PROPOSAL]["origin"]]
+    before = study.trials[: first.number]
+    assert [t.state for t in before].count(TrialState.FAIL) == 2 and len(later) > 2
+    worked = {t.params["x"] for t in study.trials if t.state is TrialState.COMPLETE}
+    assert {t.params["x"] for t in [first, *later]} <= worked
+    assert (
+        "of x; drawn at random, since it is not modelled: z" in first.system_attrs[PROPOSAL]["note"]
+    )
+
+
+@pytest.mark.parametrize(("enqueued", "y"), [(0.1, 0.3), (0.2, 0.1), (0.15, None)])
+def test_a_spent_budget_repeats_only_what_fits_to_what_is_enqueued(
+    enqueued: float, y: float | None
+) -> None:
+    """Elsewhere the rest is a new proposal, which is not called a repeat."""
+    tried = [done(1.0, x=0.1, y=0.3), done(2.0, x=0.2, y=0.1), done(x=0.9, y=0.9)]
+    study = study_of(budget_of(1, space=XY), *tried)
+    study.enqueue_trial({"x": enqueued})
+    trial = study.ask(XY)
+    said = study.trials[3].system_attrs[PROPOSAL]
+    assert trial.params["x"] == enqueued
+    assert (said["origin"] == "repeat", said["note"] == SPENT) == (y is not None,) * 2
+    assert y is None or trial.params["y"] == y
+
+
 def test_trials_of_others_count_without_a_parameter_that_they_did_not_have(
     url: str, asked: list[Optimizer], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -662,6 +705,67 @@ def test_threads_propose_different_designs(url: str) -> None:
     assert len(set(designs(study))) == 16
 
 
+@pytest.mark.parametrize("space", [None, {"x": UNIT}])
+@pytest.mark.parametrize("n_jobs", [1, 4])
+def test_trials_of_threads_never_use_up_more_than_the_budget(space: Any, n_jobs: int) -> None:
+    def failing(trial: optuna.Trial) -> float:
+        trial.suggest_float("x", 0, 1)
+        time.sleep(0.05)
+        raise ArithmeticError
+
+    study = optuna.create_study(sampler=budget_of(2, space=space))
+    with pytest.raises(BecboError, match=r"failures \(2\) is spent, and nothing has worked"):
+        study.optimize(failing, n_trials=8, n_jobs=n_jobs, catch=(Exception,))
+    assert len([t for t in study.trials if t.params]) == 2
+    assert lost_numbers(study) == {t.number for t in study.trials if not t.params}
+
+
+@pytest.mark.parametrize("space", [None, {"x": UNIT}])
+def test_threads_wait_until_something_has_worked(
+    space: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The first two run until a third one waits; then one of them fails."""
+
+    def working(trial: optuna.Trial) -> float:
+        x = trial.suggest_float("x", 0, 1)
+        for _ in range(1000 if trial.number < 2 else 0):
+            if "waits for one of them" in caplog.text:
+                break
+            time.sleep(0.01)
+        if trial.number == 0:
+            raise ArithmeticError
+        return x
+
+    study = optuna.create_study(sampler=budget_of(2, space=space))
+    study.optimize(working, n_trials=8, n_jobs=4, catch=(ArithmeticError,))
+    assert [t.state for t in study.trials].count(TrialState.COMPLETE) == 7
+    assert "trial 2: as many trials are under way as may still fail" in caplog.text
+
+
+def test_nobody_waits_for_what_is_asked_for_by_hand() -> None:
+    study = optuna.create_study(sampler=budget_of(2))
+    first, _ = study.ask(), study.ask()
+    with pytest.raises(BecboError, match="tell what is under way"):
+        study.ask()
+    assert study.trials[2].state is TrialState.FAIL and lost_numbers(study) == {2}
+    study.tell(first, 1.0)
+    assert study.ask(XY).number == 3
+
+
+@pytest.mark.parametrize("space", [None, XY])
+def test_what_is_enqueued_does_not_wait(space: Any) -> None:
+    study = study_of(budget_of(1, space=space), done(x=0.9, y=0.9))
+    study.enqueue_trial({"x": 0.1, "y": 0.2})
+    study.optimize(triangle, n_trials=3, catch=(Infeasible,))
+    assert [t.params for t in study.trials[1:]] == [{"x": 0.1, "y": 0.2}] * 3
+
+
+def test_failures_outside_the_space_do_not_count() -> None:
+    study = optuna.create_study(sampler=budget_of(1, space={"x": FloatDistribution(0, 0.8)}))
+    study.add_trial(done(x=0.9))
+    assert study.ask().suggest_float("x", 0, 0.8) <= 0.8
+
+
 @pytest.mark.parametrize("n_done", [0, 6])
 def test_workers_with_one_seed_that_propose_at_one_time_differ(
     url: str, monkeypatch: pytest.MonkeyPatch, n_done: int
@@ -791,6 +895,28 @@ def test_lost_for_reasons_of_ones_own(asked: list[Optimizer]) -> None:
     study.optimize(objective, n_trials=3, catch=(RuntimeError,))
     assert study.trials[1].params == study.trials[0].params
     assert [t.outcome for t in asked[-1].trials] == [Outcome.LOST, Outcome.FAILED]
+
+
+@pytest.mark.parametrize(
+    "is_lost",
+    [
+        lambda trial: trial.values == [-999.0],
+        lambda trial: trial.state is TrialState.COMPLETE and trial.value < -900,
+        lambda trial: trial.duration.total_seconds() > 3600 or trial.value == -999,
+    ],
+)
+def test_is_lost_gets_a_trial_as_it_ended(is_lost: Any) -> None:
+    def objective(trial: optuna.Trial) -> float:
+        x = trial.suggest_float("x", 0, 1)
+        return -999.0 if trial.number == 0 else x
+
+    study = optuna.create_study(sampler=BECBOSampler(seed=0, is_lost=is_lost))
+    study.optimize(objective, n_trials=1)
+    first, queued = study.trials
+    assert (first.value, queued.state) == (-999, TrialState.WAITING)
+    study.optimize(objective, n_trials=2)
+    assert study.trials[1].params == first.params
+    assert len(study.trials) == 3
 
 
 def test_an_error_in_is_lost_says_where_it_comes_from() -> None:

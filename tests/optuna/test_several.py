@@ -13,7 +13,15 @@ from optuna.distributions import BaseDistribution, FloatDistribution
 from optuna.trial import TrialState
 
 from becbo import Infeasible, InvalidInput, Limit, Objective, Optimizer, Outcome, Real, Space
-from becbo.optuna import BECBOSampler, lost_numbers, mark_lost, marking, open_storage
+from becbo.optuna import (
+    BECBOSampler,
+    lost_numbers,
+    mark_lost,
+    marking,
+    open_storage,
+    requeue_lost,
+    set_values,
+)
 from becbo.optuna.history import Rules
 from becbo.optuna.proposal import Plan, optimizer_of
 from becbo.optuna.spaces import StudySpace
@@ -171,3 +179,30 @@ def test_a_name_that_is_not_an_output_is_logged(caplog: pytest.LogCaptureFixture
     )
     study.ask(XY)
     assert "'viscocity', which is not an output" in caplog.text
+
+
+def acidity(trial: optuna.Trial) -> float:
+    return 4 + 4 * trial.suggest_float("x", 0, 1) + trial.suggest_float("y", 0, 1)
+
+
+def test_a_target_is_hit_from_either_side() -> None:
+    def objective(trial: optuna.Trial) -> float:
+        ph = acidity(trial)
+        set_values(trial, {"ph": ph})
+        return abs(ph - 7)
+
+    sampler = BECBOSampler(seed=0, outputs=[Objective("ph", target=7)])
+    study = optuna.create_study(sampler=sampler)
+    study.optimize(objective, n_trials=14)
+    assert study.best_value < 0.01
+
+
+def test_a_distance_from_a_target_alone_is_refused_until_its_trial_is_repeated() -> None:
+    sampler = BECBOSampler(seed=0, outputs=[Objective("ph", target=7)])
+    study = optuna.create_study(sampler=sampler)
+    with pytest.raises(InvalidInput, match="trial 0 has no measured 'ph'"):
+        study.optimize(lambda trial: abs(acidity(trial) - 7), n_trials=2, catch=(Exception,))
+    assert len(study.trials) == 2
+    requeue_lost(study, study.trials[0])
+    repeat = study.ask()
+    assert acidity(repeat) == acidity(study.trials[0])  # type: ignore[arg-type]

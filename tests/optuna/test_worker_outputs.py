@@ -15,6 +15,7 @@ from becbo import InvalidInput, Limit, Objective, Outcome, Recorded
 from becbo.optuna import open_storage, result_of
 from becbo.optuna.returned import measured_in
 from becbo.outputs import Outputs
+from becbo.trial import Result
 
 OUTPUTS = Outputs.of(
     [Objective("cost"), Objective("ph", target=7), Limit("stress", upper=1), Recorded("mass")]
@@ -25,6 +26,7 @@ import becbo
 from becbo import Limit, Objective, Recorded
 
 OUTPUTS = [Objective("cost"), Objective("ph", target=7), Limit("stress", upper=1), Recorded("mass")]
+SWAPPED = [OUTPUTS[1], OUTPUTS[0], *OUTPUTS[2:]]
 
 def run(trial):
     x, y = trial.suggest_float("x", 0, 1), trial.suggest_float("y", 0, 1)
@@ -114,6 +116,47 @@ def test_partial_results(
     assert f"1/1 trial 0: {shown}" in done.out
 
 
+MARKING = """import optuna, becbo.optuna as bo
+    if trial.number == 0: bo.mark_failed(trial, "gel, crack", {"cost": 2})
+    if trial.number == 1: bo.mark_worked(trial, {"cost": 2})
+    if trial.number == 2: bo.mark_lost(trial, "no licence")
+    """
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "return None",
+        "raise ArithmeticError(17)",
+        'raise becbo.Infeasible("hot")',
+        "raise optuna.TrialPruned",
+        'return {"mass": 3}',
+    ],
+)
+def test_a_trial_keeps_the_mark_of_its_objective_however_it_ends(
+    run: Callable[..., Done], tmp_path: Path, end: str
+) -> None:
+    options = ("--outputs", "MODULE:OUTPUTS", "--catch", "ArithmeticError")
+    done = run(MARKING + end, *options, trials=3)
+    assert (done.code, done.err) == (0, "")
+    ends = [(r.outcome, r.reason, r.values.get("cost")) for r in results(tmp_path)]
+    assert ends[:3] == [
+        (Outcome.FAILED, "gel, crack", 2.0),
+        (Outcome.OK, None, 2.0),
+        (Outcome.LOST, "no licence", None),
+    ]
+
+
+def test_a_bug_after_a_mark_stops_the_worker_and_leaves_the_mark(
+    run: Callable[..., Done], tmp_path: Path
+) -> None:
+    bug = 'import becbo.optuna; becbo.optuna.mark_failed(trial, "gel"); raise KeyError("typo")'
+    done = run(bug, "--outputs", "MODULE:OUTPUTS")
+    assert done.code == 1
+    assert "Trial 0 counts as the objective marked it" in done.err
+    assert results(tmp_path)[0] == Result.failed("gel", {})
+
+
 @pytest.mark.parametrize(
     ("end", "named"),
     [
@@ -158,9 +201,39 @@ def test_a_study_keeps_its_directions(run: Callable[..., Done]) -> None:
     assert "has begun with minimize,maximize, not minimize" in done.err
 
 
+def test_a_study_keeps_the_order_of_its_objectives(
+    run: Callable[..., Done], tmp_path: Path
+) -> None:
+    end = 'return {"cost": x, "ph": 6 + y}'
+    assert run(end, "--outputs", "MODULE:OUTPUTS").code == 0
+    assert study_in(tmp_path).metric_names == ["cost", "ph, off 7"]
+    done = run(end, "--outputs", "MODULE:SWAPPED", trials=2)
+    assert done.code == 2
+    assert "has begun with the objectives ['cost', 'ph, off 7'], not ['ph, off 7', " in done.err
+    assert run(end, "--outputs", "MODULE:OUTPUTS", trials=2).code == 0
+    assert [result.values["ph"] for result in results(tmp_path)] == [
+        6 + trial.params["y"] for trial in study_in(tmp_path).trials
+    ]
+
+
+def test_a_method_that_cannot_do_it_leaves_no_study(
+    run: Callable[..., Done], tmp_path: Path
+) -> None:
+    two = ("--direction", "minimize,minimize")
+    for options in (two, ("--outputs", "MODULE:OUTPUTS")):
+        done = run("return x, y", "--method", "be-cbo", *options)
+        assert done.code == 2
+        assert "method 'be-cbo' takes one objective" in done.err
+        storage = open_storage(tmp_path / "study.db", heartbeat=None)
+        assert optuna.get_all_study_names(storage) == []
+    assert run("return x, y", *two).code == 0
+    assert run("return x, y", "--method", "be-cbo", trials=2).code == 2
+    assert len(study_in(tmp_path).trials) == 1  # none was begun in vain
+
+
 def test_measured_in() -> None:
     one = Outputs.of("minimize")
     assert measured_in(3, one) == measured_in([3], one) == {"value": 3.0}
     assert measured_in(math.nan, one) == {"value": None}
-    with pytest.raises(InvalidInput, match="is not a number"):
+    with pytest.raises(InvalidInput, match="'3' is not a number; give None if it was not measured"):
         measured_in("3", one)

@@ -68,6 +68,36 @@ becbo.care.Care.least_chance = noted
     assert set((workers.folder / "planned").read_text().splitlines()) == {"7 12"}
 
 
+@on("study.db", "study.journal")
+def test_a_worker_waits_while_others_may_use_up_the_budget_of_failures(workers: Workers) -> None:
+    workers.hold()
+    workers.then("return x")
+    options = ("--trials", "3", "--failure-budget", "1", "--chance", "0")
+    first = workers.start(*options)
+    workers.wait_until_begun(first)
+    second = workers.start(*options)
+    assert second.stdout is not None
+    assert "waiting for trials of other workers: 1" in second.stdout.readline()
+    assert len(workers.trials) == 1
+    workers.release()
+    done = [workers.end(process) for process in (first, second)]
+    assert [(d.code, d.err) for d in done] == [(0, "")] * 2
+    assert [t.state.name for t in workers.trials] == ["COMPLETE"] * 3
+
+
+def test_a_budget_that_is_spent_before_anything_works_is_one_line(workers: Workers) -> None:
+    workers.then("raise becbo.Infeasible('no')")
+    options = ("--trials", "5", "--failure-budget", "2", "--chance", "0")
+    done = workers.run(*options)
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "error: the budget of failures (2) is spent, and nothing has worked" in done.err
+    assert outcomes(workers.trials) == ["failed"] * 2
+    workers.study.enqueue_trial({"x": 0.9, "y": 0.9})
+    workers.then("return x")
+    assert workers.run(*options).code == 0
+    assert [t.params for t in workers.trials[2:]] == [{"x": 0.9, "y": 0.9}] * 3
+
+
 def test_no_trial_starts_while_another_worker_looks(workers: Workers) -> None:
     """Else two would see that one trial is missing, and both start it."""
     storage = workers.study._storage
@@ -310,6 +340,9 @@ GOOD = {"--storage": "study.db", "--study": "s", "--objective": "simulation:run"
         ({"--risk": "2"}, "risk 2.0 must lie between 0 and 1"),
         ({"--pruned": "lost"}, "pruned 'lost' must be one of value, failed, ignore"),
         ({"--heartbeat": "0"}, "--heartbeat"),
+        ({"--stop-when": "True"}, "--stop-when 'True' must be advised, or the gain"),
+        ({"--stop-when": "-1"}, "--stop-when '-1' must be advised, or the gain"),
+        ({"--stop-when": "nan"}, "--stop-when 'nan' must be advised, or the gain"),
     ],
 )
 def test_bad_input(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import openpyxl
 import pytest
+from coating import COATING, DESIGN
 from web.lab import Opens, Site
 
 from becbo.campaign.campaign import Campaign
@@ -249,6 +250,14 @@ def test_the_report_is_a_file(site: Site) -> None:
     assert answer.headers["content-disposition"] == 'attachment; filename="coating.html"'
     assert answer.text.startswith("<!doctype html>") and "plotly.js (cartesian" in answer.text
     assert "Best so far" in answer.text and "Which parameters matter" in answer.text
+
+
+def test_the_best_of_noisy_values_is_called_a_reading(where: Path, site: Site) -> None:
+    noisy = Campaign.create({**COATING, "name": "noisy", "noisy": True}, where)
+    noisy.add(DESIGN, 600)
+    assert "<h2>Best reading so far</h2>" in text_of(site, "/c/noisy")
+    assert "<h2>Best so far</h2>" in text_of(site, PAGE)
+    assert "<dt>Best reading so far</dt>" in text_of(site, "/")
 
 
 def test_the_script_of_the_page_is_told_in_json_what_is_wrong(site: Site) -> None:

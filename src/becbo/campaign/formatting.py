@@ -8,6 +8,7 @@ from typing import Any
 
 from becbo.outputs import Limit, Outputs
 from becbo.trial import Estimate, Outcome, Result
+from becbo.wording import percent as percent
 
 _PLAIN = 1e-4, 1e6  # between these, numbers are written without an exponent
 _FINEST = 1e-6  # standard deviation down to which all digits are written
@@ -36,15 +37,6 @@ def values_text(values: Mapping[str, float | None], outputs: Outputs) -> str:
         for output in outputs
         if (value := values.get(output.name)) is not None
     )
-
-
-def percent(share: float) -> str:
-    """A share in whole per cent; only 0 and 1 are written as 0 % and 100 %."""
-    if 0.0 < share < 0.005:
-        return "under 1 %"
-    if 0.995 <= share < 1.0:
-        return "over 99 %"
-    return f"{100 * share:.0f} %"
 
 
 def estimate(mean: float, std: float, unit: str = "") -> str:

@@ -26,7 +26,13 @@ from becbo.campaign.runs import BATCH, BY, NOTE, REOPENED, RESTORES, Run, RunSta
 from becbo.errors import InvalidInput
 from becbo.optuna.bulk import Ending, write_trials
 from becbo.optuna.internals import replace_choices
-from becbo.optuna.measured import VALUES, name_values, study_directions, study_values
+from becbo.optuna.measured import (
+    VALUES,
+    name_values,
+    study_directions,
+    study_values,
+    value_names,
+)
 from becbo.optuna.outcomes import FIXED, OUTCOME, REASON, REPLACES, RETRIES
 from becbo.optuna.proposal import next_proposal
 from becbo.optuna.spaces import distributions_of
@@ -152,7 +158,7 @@ def load_study(storage: BaseStorage, name: str) -> optuna.Study:
 
 def describe_study(study: optuna.Study, description: Description) -> None:
     """Stores the description in the study; the trials get choices that were added or removed."""
-    name_values(study, _metric_names(description))
+    name_values(study, value_names(description.outputs, description.headings))
     before = study.user_attrs.get(DESCRIPTION)
     choices = {} if before is None else _changed_choices(_read(before), description)
     if choices:
@@ -171,14 +177,6 @@ def _changed_choices(
         if isinstance(distribution, optuna.distributions.CategoricalDistribution)
         and distribution != before[name]
     }
-
-
-def _metric_names(description: Description) -> list[str]:
-    """What the values of trials are in Optuna: see `study_values`."""
-    return [
-        description.headings[o.name] + ("" if o.target is None else f", off {o.target:.12g}")
-        for o in description.outputs.objectives
-    ]
 
 
 def description_in(study: optuna.Study) -> Description:

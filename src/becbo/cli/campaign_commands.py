@@ -191,14 +191,20 @@ def status(
         from becbo.campaign.serialization import run_to_dict, status_to_dict
         from becbo.cli.display import print_outlook, print_status
 
-        rule = Stop(margin=margin)
-        seen = opened.optimizer().outlook if opened.status.n_done else None
+        rule, now, remark, seen = Stop(margin=margin), opened.status, "", None
+        if now.n_done:
+            from becbo.insight.standing import believed_status, confirmation, standings
+
+            description, known, optimizer = opened.description, opened.runs, opened.optimizer()
+            seen = optimizer.outlook
+            now = believed_status(description, now, known, optimizer)
+            remark = confirmation(description, standings(description, now, known, optimizer))
         if as_json:
             runs = {"runs": [run_to_dict(run) for run in opened.runs]} if everything else {}
             ahead = None if seen is None else seen.to_dict(rule)
             print_json(status_to_dict(opened) | {"outlook": ahead} | runs)
             return
-        print_status(Console(), opened, everything)
+        print_status(Console(), opened, now, remark, everything)
         if seen is not None:
             print_outlook(Console(), seen, rule)
 

@@ -26,6 +26,7 @@ from becbo.campaign.formatting import (
     values_text,
 )
 from becbo.campaign.runs import Run
+from becbo.campaign.status import Status
 from becbo.failures import DEFAULT
 from becbo.insight.suggestions import Suggestion
 from becbo.insight.whatif import Answer
@@ -110,7 +111,7 @@ def _say_how(console: Console, description: Description, number: int | None, opt
 def print_entry(console: Console, campaign: Campaign, run: Run, verb: str, options: str) -> None:
     """Prints a run after a change."""
     result = result_text(run.result, campaign.description.outputs)
-    _say(console, escape(f"{verb}: run {run.number} is {result}; {_best(campaign)}."))
+    _say(console, escape(f"{verb}: run {run.number} is {result}; {_so_far(campaign)}."))
     _say(console, f"{_progress(campaign)}.")
     hint(console, "Next", f"suggest{options}")
 
@@ -128,7 +129,7 @@ def print_undone(console: Console, campaign: Campaign, runs: Sequence[Run], opti
     if len(runs) == 1:
         print_entry(console, campaign, runs[0], "Taken back", options)
         return
-    _say(console, f"Taken back: an import of {_named(runs)}; {escape(_best(campaign))}.")
+    _say(console, f"Taken back: an import of {_named(runs)}; {escape(_so_far(campaign))}.")
     _say(console, f"{_progress(campaign)}.")
 
 
@@ -206,18 +207,22 @@ def print_outlook(console: Console, seen: Outlook, rule: Stop) -> None:
     _say(console, escape(seen.sentence(rule)))
 
 
-def print_status(console: Console, campaign: Campaign, everything: bool) -> None:
-    """Prints the status of a campaign."""
-    status, runs = campaign.status, campaign.runs
-    wishes = ", ".join(campaign.description.wishes)
+def print_status(
+    console: Console, campaign: Campaign, status: Status, remark: str, everything: bool
+) -> None:
+    """Prints the status of a campaign, with a remark about its best run."""
+    description, runs = campaign.description, campaign.runs
+    wishes = ", ".join(description.wishes)
     _say(console, f"[bold]{escape(campaign.name)}[/]: {escape(wishes)}")
     _say(console, _progress(campaign))
     if status.best is not None:
-        _say(console, f"\n{escape(_capital(_best(campaign)))}")
-        console.print(_design(campaign.description, status.best.params), highlight=False)
+        _say(console, f"\n{escape(_capital(_best(status, description.outputs)))}")
+        console.print(_design(description, status.best.params), highlight=False)
     elif status.front:
         _say(console, "\nThe front: no other run is better in every objective")
-        _print_runs(console, campaign.description, status.front)
+        _print_runs(console, description, status.front)
+    if remark:
+        _say(console, escape(remark))
     if status.reasons:
         several = " (one run can count for several reasons)" if status.has_lists else ""
         _say(console, f"\nWhy experiments failed{several}")
@@ -228,7 +233,7 @@ def print_status(console: Console, campaign: Campaign, everything: bool) -> None
     for title, shown in (("Pending", _pending(runs)), ("All runs", runs if everything else [])):
         if shown:
             _say(console, f"\n{title}")
-            _print_runs(console, campaign.description, shown)
+            _print_runs(console, description, shown)
 
 
 def hint(console: Console, what: str, command: str) -> None:
@@ -263,10 +268,14 @@ def _capital(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _best(campaign: Campaign) -> str:
-    status, outputs = campaign.status, campaign.description.outputs
+def _so_far(campaign: Campaign) -> str:
+    return _best(campaign.status, campaign.description.outputs)
+
+
+def _best(status: Status, outputs: Outputs) -> str:
     if status.best is not None:
-        return f"best so far: {result_text(status.best.result, outputs)} (run {status.best.number})"
+        value = result_text(status.best.result, outputs)
+        return f"{status.best_title}: {value} (run {status.best.number})"
     if status.front:
         runs = ", ".join(str(run.number) for run in status.front)
         return f"on the front: run{'s' * (len(status.front) > 1)} {runs}"

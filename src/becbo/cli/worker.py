@@ -6,8 +6,8 @@ import importlib
 import os
 import signal
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -108,8 +108,9 @@ def worker(
     stop_when: Annotated[
         str | None,
         typer.Option(
+            callback=_stop_rule,
             help="End before --trials when little is to be gained: advised, or the gain of the "
-            "next 10 trials that is worth them, as 0.5."
+            "next 10 trials that is worth them, as 0.5.",
         ),
     ] = None,
     heartbeat: Annotated[
@@ -134,16 +135,19 @@ def worker(
     once, and the design is tried again. So it is when a worker is killed.
 
     Exit codes: 0 enough trials; 1 the objective broke, or the storage was away
-    for longer than --patience; 2 bad input, 130 Ctrl-C, 143 terminated.
+    for longer than --patience; 2 bad input, or the budget of failures is spent
+    and nothing has worked; 130 Ctrl-C, 143 terminated.
     """
     import optuna
 
     from becbo.optuna import BECBOSampler, StopCallback, open_storage
     from becbo.optuna.breakage import Patience, PatientStorage
     from becbo.optuna.evaluation import Evaluation
-    from becbo.optuna.measured import outputs_of, study_directions
+    from becbo.optuna.measured import outputs_of, plain_outputs, study_directions
+    from becbo.optuna.sampler import check_method
     from becbo.optuna.storage import study_lock
     from becbo.optuna.worker import Worker
+    from becbo.settings import Settings
 
     counts_as = cast("Pruned", pruned)
     settings: dict[str, Any] = {"method": method, "seed": seed, "noisy": noisy, "risk": risk}
@@ -163,9 +167,14 @@ def worker(
         found = waiting.repeat(lambda: open_storage(storage, heartbeat=heartbeat))
         opened = PatientStorage(found, waiting)
         wanted = _directions(direction) if measured is None else study_directions(measured)
+        if wanted is not None:  # before there is a study that nothing fits
+            check_method(Settings(**settings), plain_outputs(wanted))
         shared = _study(opened, study, wanted, sampler)
         lock = study_lock(storage, heartbeat)
+        if measured is not None:
+            waiting.repeat(lambda: _name_values(shared, measured, lock))
         known = outputs_of(shared, (), measured)
+        check_method(Settings(**settings), known)  # where a study had begun
         with _Report(known, trials, console) as report:
             Worker(
                 study=shared,
@@ -289,6 +298,22 @@ def _directions(text: str | None) -> list[str] | None:
     return names
 
 
+def _stop_rule(text: str | None) -> str | None:
+    """Checks --stop-when, which `Stop.of` reads."""
+    if text is None:
+        return None
+    from becbo.outlook import Stop
+
+    try:
+        Stop.of(text)
+    except InvalidInput:
+        raise InvalidInput(
+            f"--stop-when {text!r} must be advised, or the gain of the next 10 trials that is "
+            "worth them, such as 0.5"
+        ) from None
+    return text
+
+
 def _study(
     storage: BaseStorage, name: str, wanted: Sequence[str] | None, sampler: BaseSampler
 ) -> optuna.Study:
@@ -310,6 +335,23 @@ def _study(
             "leave out --direction, mend --outputs or choose another --study"
         )
     return study
+
+
+def _name_values(
+    study: optuna.Study, outputs: Outputs, lock: Callable[[], AbstractContextManager[object]]
+) -> None:
+    """Names the values of a study, or checks the names that they have."""
+    from becbo.optuna.measured import name_values, value_names
+
+    names = value_names(outputs)
+    with lock():  # else workers that start at the same time could each give other names
+        if study.metric_names is None:
+            name_values(study, names)
+    if study.metric_names != names:
+        raise InvalidInput(
+            f"study {study.study_name!r} has begun with the objectives {study.metric_names}, not "
+            f"{names}; mend --outputs, also their order, or choose another --study"
+        )
 
 
 @contextmanager
@@ -366,7 +408,7 @@ class _Report:
             )
 
     def waiting(self, counts: TrialCounts) -> None:
-        """Only trials of other workers are left."""
+        """There is nothing to do until a trial of another worker has ended."""
         state = f"waiting for trials of other workers: {counts.running}"
         self._bar.update(self._task, completed=counts.finished, state=state)
         self._waits += 1

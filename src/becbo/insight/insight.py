@@ -24,7 +24,14 @@ from becbo.errors import BecboError
 from becbo.insight.calibration import Calibration, calibration
 from becbo.insight.importance import Function, Importance, RegionPredicate, importances
 from becbo.insight.maps import DesignMap, allowed, design_map, mapped_pairs, parameter_distances
-from becbo.insight.standing import Growth, Standing, confirmation, growth, standings
+from becbo.insight.standing import (
+    Growth,
+    Standing,
+    believed_status,
+    confirmation,
+    growth,
+    standings,
+)
 from becbo.insight.suggestions import Suggestion, explain_suggestion, suggestion_context
 from becbo.insight.views import ModelView, model_view
 from becbo.insight.whatif import Answer, answer
@@ -81,7 +88,7 @@ class Insight:
 
     Attributes:
         description: The campaign.
-        status: Its counts and its best run.
+        status: Its counts and its best run; of noisy values, the one that is believed to be best.
         runs: All runs.
         front: The best run, or the front, with what is believed of it.
         growth: How the front of several objectives grew.
@@ -186,10 +193,10 @@ def analyze_study(description: Description, study: StudyData) -> Insight:
         What its runs have taught.
     """
     runs = tuple(read_runs(study, description.space.names))
-    status = status_of(description, runs)
     optimizer = optimizer_of(study, plan_of(description))
     rng = np.random.default_rng(description.settings.seed)
     with one_thread():
+        status = believed_status(description, status_of(description, runs), runs, optimizer)
         models = model_view(optimizer)
         suggestions, obstacle = _suggestions(description, study, status, runs, optimizer, rng)
         failure = _failure_importances(description, runs, models, rng)

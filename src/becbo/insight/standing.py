@@ -55,6 +55,34 @@ class Growth:
     reference: Mapping[str, float]
 
 
+def believed_status(
+    description: Description, status: Status, runs: Sequence[Run], optimizer: Optimizer
+) -> Status:
+    """The status with the best run by what the models believe, if measurements are noisy.
+
+    Args:
+        description: The campaign.
+        status: Its status, by its readings.
+        runs: All runs.
+        optimizer: The runs as an optimizer, for its models.
+
+    Returns:
+        The status; the same if values are exact, of several objectives, or none acceptable.
+    """
+    best = optimizer.best if status.is_reading else None
+    if best is None:
+        return status
+    validate = description.space.validate
+    return status.believing(
+        next(
+            run
+            for run in runs
+            if is_acceptable(run.result, description.outputs)
+            and dict(validate(run.params)) == best.params
+        )
+    )
+
+
 def standings(
     description: Description, status: Status, runs: Sequence[Run], optimizer: Optimizer
 ) -> tuple[Standing, ...]:
@@ -106,10 +134,13 @@ def confirmation(description: Description, found: Sequence[Standing]) -> str:
         return ""
     known = best.believed[objective.name]
     value = estimate(known.mean, known.std, objective.unit)
-    believed = f"Measurements vary; with all runs in mind, the models believe {value}."
+    believed = (
+        "Measurements vary; with all runs in mind, the models believe the design of run "
+        f"{best.run.number} to be the best, with {value}."
+    )
     if best.is_confirmed:
-        return f"{believed} The design was measured {best.n_measured} times."
-    return f"{believed} The design was measured only once: repeat the run to confirm it."
+        return f"{believed} It was measured {best.n_measured} times."
+    return f"{believed} It was measured only once: repeat run {best.run.number} to confirm it."
 
 
 def growth(outputs: Outputs, runs: Sequence[Run], optimizer: Optimizer) -> Growth | None:

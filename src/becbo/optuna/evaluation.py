@@ -13,7 +13,7 @@ from optuna.trial import TrialState
 
 from becbo.checks import finite_numbers
 from becbo.errors import Infeasible, InvalidInput
-from becbo.optuna.outcomes import OUTCOME, REASON, mark_failed, mark_lost
+from becbo.optuna.outcomes import mark_failed, mark_lost, mark_of
 from becbo.optuna.returned import measured_in, tell_measured
 from becbo.outputs import Outputs
 from becbo.trial import Outcome
@@ -28,6 +28,8 @@ class BrokenObjective(Exception):
 @dataclass(frozen=True)
 class Ending:
     """How a trial ended. It can be written down at any time, as often as needed.
+
+    A trial that the objective has marked keeps its mark: the objective knows best.
 
     Args:
         outcome: worked, failed or lost; None: it was pruned.
@@ -52,10 +54,11 @@ class Ending:
         values = None
         if self.outcome is Outcome.OK:
             values = tell_measured(trial, self.measured, outputs)
-        elif self.outcome is Outcome.FAILED:
-            mark_failed(trial, self.reason, self.measured)
-        elif self.outcome is Outcome.LOST:
-            mark_lost(trial, self.reason)
+        elif mark_of(trial) is None:
+            if self.outcome is Outcome.FAILED:
+                mark_failed(trial, self.reason, self.measured)
+            elif self.outcome is Outcome.LOST:
+                mark_lost(trial, self.reason)
         without = TrialState.PRUNED if self.outcome is None else TrialState.FAIL
         study.tell(trial, values, without if values is None else TrialState.COMPLETE)
 
@@ -125,9 +128,7 @@ class Evaluation:
         reason: str | BaseException,
         measured: Mapping[str, Any] | None = None,
     ) -> Ending:
-        """The design failed, unless the objective or a signal knows better."""
-        if trial.user_attrs.get(OUTCOME) == Outcome.LOST.value:
-            return Ending(Outcome.LOST, reason=trial.user_attrs.get(REASON, ""))
+        """The design failed, unless somebody asked to stop."""
         if self.is_stopping():
             # Ctrl-C also reaches the programs that the objective has started: what fails after it
             # says nothing about the design.
@@ -158,9 +159,12 @@ def _wanted(outputs: Outputs) -> str:
 
 
 def _advice(trial: optuna.Trial, error: BaseException) -> str:
+    mark = mark_of(trial)
+    is_lost = mark in (None, Outcome.LOST)
+    counts = "as lost and its design is offered again" if is_lost else "as the objective marked it"
     return (
         f"The objective raised {type(error).__name__} for {trial.params}. Trial {trial.number} "
-        "counts as lost and its design is offered again.\nIf such designs just fail, name the "
+        f"counts {counts}.\nIf such designs just fail, name the "
         "exception in `catch` or raise becbo.Infeasible; otherwise mend the objective and start "
         "the worker again."
     )

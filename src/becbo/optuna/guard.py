@@ -53,15 +53,13 @@ def guarded(study: optuna.Study, trial: FrozenTrial) -> Iterator[optuna.Study]:
             _mark_lost(study, trial, error)
             raise
         end_without_proposal(study, trial, error)
-        message = f"trial {trial.number} got no proposal: {error!r}"
-        _logger.error(message)  # optimize(n_jobs=2) does not raise the errors of its last trials
-        raise ProposalFailed(message) from error
+        raise ProposalFailed(f"trial {trial.number} got no proposal: {error!r}") from error
     except KeyboardInterrupt as error:  # Optuna ends the trial
         _mark_lost(study, trial, error)
         raise
 
 
-def end_without_proposal(study: optuna.Study, trial: FrozenTrial, error: Exception) -> None:
+def end_without_proposal(study: optuna.Study, trial: FrozenTrial, error: BaseException) -> None:
     """Ends a trial that got no proposal and that nobody else is going to end.
 
     Args:
@@ -70,6 +68,8 @@ def end_without_proposal(study: optuna.Study, trial: FrozenTrial, error: Excepti
         error: why it got no proposal.
     """
     study = whole_study(study)
+    # For optimize(n_jobs=2), which does not raise the errors of its last trials.
+    _logger.error(f"trial {trial.number} got no proposal: {error!r}")
     _mark_lost(study, trial, error)
     study.tell(trial.number, state=TrialState.FAIL)
 

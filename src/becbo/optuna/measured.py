@@ -1,10 +1,10 @@
 """What a trial measured: the values of objectives, constraints as limits, and other outputs.
 
-* The values of the study are its objectives, in their order.
+* The values of the study are its objectives, in their order; of one with a target the distance.
 * A constraint of Optuna is a limit whose value is at most 0.
 * `becbo:values` of the trial has, by the name of the output, what Optuna has no place for: limits
   with bounds of their own, numbers to record, objectives of a trial that failed or that were only
-  partly measured. It overrides the values of the study.
+  partly measured, what was measured where there is a target. It overrides the values of the study.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from becbo.outputs import Limit, Objective, Outputs
 
 VALUES = "becbo:values"
 Direction = Literal["minimize", "maximize"]
+_CONSTRAINT = "constraint_"  # and what is no name of an output
 
 
 def set_values(trial: optuna.Trial, values: Mapping[str, float | None]) -> None:
@@ -34,7 +35,8 @@ def set_values(trial: optuna.Trial, values: Mapping[str, float | None]) -> None:
             or those of the study's metrics. None is left out.
 
     Raises:
-        InvalidInput: the trial has been told, or a value is not a finite number.
+        InvalidInput: the trial is a frozen copy, or a value is not a finite number.
+        UpdateFinishedTrialError: Optuna's; the trial has been told.
 
     Examples:
         >>> trial = study.ask()
@@ -71,15 +73,38 @@ def outputs_of(
     """
     directions = [direction.name.lower() for direction in study.directions]
     if given is None:
-        names = study.metric_names or _value_names(len(directions))
-        objectives = zip(names, directions, strict=True)
-        given = Outputs.of([Objective(name, direction) for name, direction in objectives])
+        given = plain_outputs(directions, study.metric_names)
     elif study_directions(given) != directions:
         raise InvalidInput(
             f"the study has directions {directions}, outputs have {list(given.objectives)!r}; "
             "make them agree"
         )
     return with_constraints(given, trials)
+
+
+def plain_outputs(directions: Sequence[str], names: Sequence[str] | None = None) -> Outputs:
+    """An objective for each value of a study.
+
+    Args:
+        directions: minimize or maximize.
+        names: what the values are called; None: value, or value_0 and so on.
+    """
+    names = names or _value_names(len(directions))
+    return Outputs.of([Objective(*pair) for pair in zip(names, directions, strict=True)])
+
+
+def value_names(outputs: Outputs, headings: Mapping[str, str] | None = None) -> list[str]:
+    """What the values of a study with these outputs are called: see `study_values`.
+
+    Args:
+        outputs: what its trials measure.
+        headings: what an output is called, by its name; None: its name.
+    """
+    called = headings or {name: name for name in outputs.names}
+    return [
+        called[o.name] + ("" if o.target is None else f", off {o.target:.12g}")
+        for o in outputs.objectives
+    ]
 
 
 def name_values(study: optuna.Study, names: Sequence[str]) -> None:
@@ -137,16 +162,38 @@ def _value_names(n: int) -> list[str]:
 
 def _limit_name(key: str, taken: Sequence[str]) -> str:
     """A constraint as an output; `constraints_func` gives numbers, which are no names."""
-    return key if key.strip() and not key.isdigit() and key not in taken else f"constraint_{key}"
+    return key if _is_name(key, taken) else _CONSTRAINT + key
+
+
+def _is_name(key: str, taken: Sequence[str]) -> bool:
+    """Whether a constraint keeps its name; else no other one may have the name that it gets."""
+    bare = key.removeprefix(_CONSTRAINT)
+    is_usable = bool(key.strip()) and not key.isdigit() and key not in taken
+    return is_usable and (bare == key or _is_name(bare, taken))
 
 
 def told(trial: FrozenTrial, outputs: Outputs) -> dict[str, float]:
-    """The objectives that a trial returned, if they are finite; of a pruned one the last report."""
+    """The objectives that a trial returned, if they are finite; of a pruned one the last report.
+
+    The distance from a target is not what was measured.
+    """
+    return {o.name: value for o, value in _returned(trial, outputs) if o.target is None}
+
+
+def without_sides(trial: FrozenTrial, outputs: Outputs) -> list[Objective]:
+    """The objectives whose distance from a target is all that is known: not, on which side."""
+    aimed = [o for o, _ in _returned(trial, outputs) if o.target is not None]
+    known = noted(trial, outputs) if aimed else {}
+    return [objective for objective in aimed if objective.name not in known]
+
+
+def _returned(trial: FrozenTrial, outputs: Outputs) -> list[tuple[Objective, float]]:
+    """The finite values of a trial as Optuna has them."""
     values: Sequence[float] = trial.values or ()
     if not values and trial.state is TrialState.PRUNED and trial.last_step is not None:
         values = [trial.intermediate_values[trial.last_step]]  # added with `add_trial`, not told
-    names = (objective.name for objective in outputs.objectives)
-    return {name: v for name, v in zip(names, values, strict=False) if _is_finite(v)}
+    pairs = zip(outputs.objectives, values, strict=False)
+    return [(objective, value) for objective, value in pairs if _is_finite(value)]
 
 
 def noted(trial: FrozenTrial, outputs: Outputs) -> dict[str, float]:

@@ -27,7 +27,15 @@ import optuna
 from optuna.trial import FrozenTrial, TrialState
 
 from becbo.errors import Infeasible, InvalidInput
-from becbo.optuna.measured import VALUES, excesses, noted, set_values, told, with_constraints
+from becbo.optuna.measured import (
+    VALUES,
+    excesses,
+    noted,
+    set_values,
+    told,
+    with_constraints,
+    without_sides,
+)
 from becbo.outputs import Outputs
 from becbo.reasons import Reasons
 from becbo.trial import Outcome, Result
@@ -63,7 +71,8 @@ def mark_failed(
             those that it has, if they are left out.
 
     Raises:
-        InvalidInput: the trial has been told, or an argument cannot be used.
+        InvalidInput: the trial is a frozen copy, or an argument cannot be used.
+        UpdateFinishedTrialError: Optuna's; the trial has been told.
 
     Examples:
         >>> trial = study.ask()
@@ -85,7 +94,8 @@ def mark_worked(trial: optuna.Trial, measured: Mapping[str, float | None]) -> No
         measured: the outputs that were measured, see `set_values`.
 
     Raises:
-        InvalidInput: the trial has been told, or nothing was measured.
+        InvalidInput: the trial is a frozen copy, or nothing was measured.
+        UpdateFinishedTrialError: Optuna's; the trial has been told.
 
     Examples:
         >>> trial = study.ask()
@@ -107,7 +117,8 @@ def mark_lost(trial: optuna.Trial, reason: str | BaseException = "") -> None:
         reason: why it was lost.
 
     Raises:
-        InvalidInput: the trial has been told, or the reason is not a string.
+        InvalidInput: the trial is a frozen copy, or the reason is not a string.
+        UpdateFinishedTrialError: Optuna's; the trial has been told.
 
     Examples:
         >>> trial = study.ask()
@@ -129,8 +140,20 @@ def _mark(
         )
     text = Reasons.parse(reason).text
     set_values(trial, measured or {})
-    trial.set_user_attr(OUTCOME, mark.value)
     trial.set_user_attr(REASON, text)
+    trial.set_user_attr(OUTCOME, mark.value)  # last: a trial that has it has all of its mark
+
+
+def mark_of(trial: optuna.Trial | FrozenTrial) -> Outcome | None:
+    """What a trial is marked as: failed, lost or worked; None: it has no mark that can be used.
+
+    Args:
+        trial: a trial in any state.
+    """
+    mark = _MARKS.get(str(trial.user_attrs.get(OUTCOME)))  # anybody can write attributes
+    if mark is Outcome.OK and VALUES not in trial.user_attrs:
+        return None  # there is no telling what was measured
+    return mark
 
 
 def marking(
@@ -139,8 +162,9 @@ def marking(
     """Wraps an objective so that an exception marks its trial as failed or lost.
 
     `TrialPruned` stays what it is, Ctrl-C and the end of the program mean lost, and other
-    exceptions mean failed unless they are named in `lost`. Every exception is raised again. A
-    frozen trial, given to run a design again, is not marked.
+    exceptions mean failed unless they are named in `lost`. Every exception is raised again. A mark
+    that the objective has set itself stays. A frozen trial, given to run a design again, is not
+    marked.
 
     Args:
         objective: the function to optimise.
@@ -165,7 +189,7 @@ def marking(
         except optuna.TrialPruned:
             raise
         except (Exception, KeyboardInterrupt, SystemExit) as error:
-            if not isinstance(trial, FrozenTrial):
+            if not isinstance(trial, FrozenTrial) and mark_of(trial) is None:
                 is_lost = isinstance(error, lost) or not isinstance(error, Exception)
                 (mark_lost if is_lost else mark_failed)(trial, error)
             raise
@@ -194,6 +218,7 @@ def result_of(
     Lost beats failed, because the repeat will tell, and a mark beats the state. A trial that
     violates a constraint worked: its values say which limit it is beyond. An infinite value counts
     as failed. A pruned trial that is to be ignored counts as lost: it says nothing of its design.
+    So does one that returned the distance from a target and has not noted what was measured.
 
     Args:
         trial: a trial of a study.
@@ -238,9 +263,7 @@ def _outcome(
         return Outcome.LOST
     if trial.state is TrialState.WAITING:
         return Outcome.PENDING
-    mark = _MARKS.get(str(trial.user_attrs.get(OUTCOME)))  # anybody can write attributes
-    if mark is Outcome.OK and VALUES not in trial.user_attrs:
-        mark = None  # there is no telling what was measured
+    mark = mark_of(trial)
     if mark is not None:
         # One that worked, with values of unknown outputs only, says nothing.
         return Outcome.LOST if mark is Outcome.OK and set(values.values()) == {None} else mark
@@ -250,10 +273,13 @@ def _outcome(
         return Outcome.LOST
     if trial.state is TrialState.PRUNED and pruned != "value":
         return Outcome.LOST if pruned == "ignore" else Outcome.FAILED
-    has_objectives = all(values[objective.name] is not None for objective in outputs.objectives)
     is_finite = all(excess < math.inf for excess in trial.constraints.values())
-    is_told = trial.state is not TrialState.FAIL
-    return Outcome.OK if is_told and has_objectives and is_finite else Outcome.FAILED
+    if trial.state is TrialState.FAIL or not is_finite:
+        return Outcome.FAILED
+    if without_sides(trial, outputs):
+        return Outcome.LOST
+    has_objectives = all(values[objective.name] is not None for objective in outputs.objectives)
+    return Outcome.OK if has_objectives else Outcome.FAILED
 
 
 def reasons_given(trial: FrozenTrial) -> Reasons:

@@ -15,7 +15,7 @@ from becbo.optuna.designs import Design, PartialDesigns, enqueued, partial_desig
 from becbo.optuna.history import History, Rules, age, read_history
 from becbo.optuna.spaces import PinnedSpace, StudySpace
 from becbo.optuna.study_data import StudyData
-from becbo.search.choice import REPEAT
+from becbo.search.choice import REPEAT, SPENT
 from becbo.settings import Settings
 from becbo.space import Space
 from becbo.trial import Trial
@@ -157,10 +157,13 @@ def _around(space: Space, pinned: Design) -> Space:
     return PinnedSpace(space, pinned) if pinned else space
 
 
-def random_instead_of_repeat(
+def beside_what_is_not_modelled(
     asked: Trial, trials: Sequence[FrozenTrial], space: StudySpace
 ) -> Trial:
-    """No proposal instead of a repeat, where trials differ in more than what is modelled.
+    """What becomes of a repeat where trials differ in more than what is modelled.
+
+    One that is made because no more trials may fail stays, and its note names the rest. Any other
+    would be in vain: then all parameters had better be drawn at random.
 
     Args:
         asked: a proposal.
@@ -168,17 +171,22 @@ def random_instead_of_repeat(
         space: the parameters of the proposal.
 
     Returns:
-        The proposal, without params if all parameters had better be drawn at random.
+        The proposal, without params if all parameters are to be drawn at random.
     """
-    if asked.origin != REPEAT or space.space.constraints:
+    if asked.origin != REPEAT:
         return asked
     more = {n for t in trials for n, d in t.distributions.items() if not d.single()}
     more -= space.distributions.keys()
     if not more:
         return asked
+    modelled, others = ", ".join(space.distributions), ", ".join(sorted(more))
+    if asked.note == SPENT:
+        why = f"{SPENT} of {modelled}; drawn at random, since it is not modelled: {others}"
+        return replace(asked, note=why)
+    if space.space.constraints:
+        return asked
     why = (
-        f"every design of {', '.join(space.distributions)} has been tried: all parameters are "
-        f"drawn at random, since trials also differ in {', '.join(sorted(more))}, which is not "
-        "modelled"
+        f"every design of {modelled} has been tried: all parameters are drawn at random, since "
+        f"trials also differ in {others}, which is not modelled"
     )
     return replace(asked, params={}, note=why)

@@ -18,11 +18,11 @@ from ray import tune
 from ray.tune.search.optuna import OptunaSearch
 
 from becbo.checks import finite_numbers
-from becbo.errors import Infeasible
-from becbo.optuna.measured import name_values, outputs_of
+from becbo.errors import Infeasible, InvalidInput
+from becbo.optuna.measured import name_values, outputs_of, study_directions, value_names
 from becbo.optuna.outcomes import check_exceptions, mark_failed, mark_lost
 from becbo.optuna.returned import tell_measured
-from becbo.optuna.sampler import declared_outputs
+from becbo.optuna.sampler import BECBOSampler, declared_outputs, is_held_up
 from becbo.outputs import Outputs
 from becbo.reasons import Reasons
 
@@ -46,7 +46,8 @@ def fail_aware(
             retry, as it does when the process or its machine dies.
 
     Returns:
-        The wrapped trainable. What `becbo.Infeasible` has measured is reported as well.
+        The wrapped trainable. Metrics that its result does not have are reported as NaN, because
+        Ray refuses results without them. What `becbo.Infeasible` has measured is reported as well.
 
     Raises:
         InvalidInput: `lost` is not a tuple of exception types.
@@ -57,7 +58,8 @@ def fail_aware(
     @functools.wraps(trainable)
     def aware(config: Config) -> Mapping[str, Any] | None:
         try:
-            return trainable(config)
+            result = trainable(config)
+            return {**nothing, **result} if isinstance(result, Mapping) else result
         except lost:
             raise
         except Exception as error:
@@ -75,23 +77,37 @@ class FailAwareOptunaSearch(OptunaSearch):  # type: ignore[misc]
     failed. An error, such as the death of the process that ran the trial, means that the trial was
     lost: it teaches nothing, and its design is suggested again.
 
-    With several metrics, some of which may be missing, and with `outputs` of the sampler, whose
-    limits and recorded numbers are looked up in the results by name, metrics have the names of the
-    objectives.
+    With several metrics, some may be missing: `fail_aware` reports them as NaN. If the sampler has
+    `outputs`, the metrics are the names of their objectives, in the same order; limits and recorded
+    numbers are looked up in the results by name.
+
+    Raises:
+        InvalidInput: metric or mode do not fit the outputs of the sampler; Ray comes to it when it
+            knows all of them.
     """
 
     def _setup_study(self, mode: str | list[str]) -> None:
+        outputs = self._sampler.outputs if isinstance(self._sampler, BECBOSampler) else None
+        if outputs is not None:
+            _check_metrics(self._metrics, mode, outputs)
         super()._setup_study(mode)
-        name_values(self._ot_study, self._metrics)
+        name_values(self._ot_study, self._metrics if outputs is None else value_names(outputs))
 
     @property
     def _metrics(self) -> list[str]:
-        return [self.metric] if isinstance(self.metric, str) else list(self.metric)
+        return [self.metric] if isinstance(self.metric, str) else list(self.metric or ())
 
     @property
     def _outputs(self) -> Outputs:
         """What the results of trials are looked up for."""
         return outputs_of(self._ot_study, (), declared_outputs(self._ot_study))
+
+    def suggest(self, trial_id: str) -> Config | None:
+        """The next design; None while those under way may use up the budget of failures."""
+        is_new = self._ot_study is not None and trial_id not in self._ot_trials
+        if is_new and is_held_up(self._ot_study):
+            return None
+        return super().suggest(trial_id)  # type: ignore[no-any-return]
 
     def on_trial_result(self, trial_id: str, result: Config) -> None:
         """Notes an intermediate result, if it is a number."""
@@ -113,6 +129,18 @@ class FailAwareOptunaSearch(OptunaSearch):  # type: ignore[misc]
             values = _tell(trial, result or {}, self._outputs)
         self._ot_study.tell(trial, values, state=TrialState.FAIL if values is None else None)
         self._completed_trials.add(trial_id)
+
+
+def _check_metrics(metrics: list[str], mode: str | list[str], outputs: Outputs) -> None:
+    """Raises InvalidInput if metrics and modes are not those of the objectives."""
+    modes = [mode] if isinstance(mode, str) else mode
+    names = [objective.name for objective in outputs.objectives]
+    needed = [direction[:3] for direction in study_directions(outputs)]
+    if (metrics, modes) != (names, needed):
+        raise InvalidInput(
+            f"metric {metrics} and mode {modes} do not fit the objectives of the sampler's "
+            f"outputs; use metric {names} and mode {needed}, or change the outputs"
+        )
 
 
 def _tell(trial: optuna.Trial, result: Config, outputs: Outputs) -> list[float] | None:

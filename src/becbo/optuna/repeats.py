@@ -8,6 +8,7 @@ from collections.abc import Collection
 import optuna
 from optuna.trial import FrozenTrial, TrialState
 
+from becbo.errors import InvalidInput
 from becbo.optuna.internals import end_trial, running_trial, set_user_attr
 from becbo.optuna.outcomes import (
     FIXED,
@@ -44,11 +45,19 @@ def requeue_lost(study: optuna.Study, trial: FrozenTrial) -> None:
         study: the study of the trial.
         trial: a trial that has ended.
 
+    Raises:
+        InvalidInput: the trial has not ended.
+
     Examples:
         >>> requeue_lost(study, study.trials[0])
         >>> lost_numbers(study)
         frozenset({0})
     """
+    if not trial.state.is_finished():
+        raise InvalidInput(
+            f"trial {trial.number} is {trial.state.name}; end it first, as in "
+            f"study.tell({trial.number}, state=TrialState.FAIL)"
+        )
     key = f"{LOST}{trial.number}"
     if key not in study.user_attrs:
         study.set_user_attr(key, reasons_given(trial).text or "the worker gave no answer")

@@ -10,7 +10,7 @@ import optuna
 from becbo.checks import finite_numbers
 from becbo.errors import InvalidInput
 from becbo.optuna.measured import set_values, study_values
-from becbo.optuna.outcomes import mark_worked
+from becbo.optuna.outcomes import mark_of, mark_worked
 from becbo.outputs import Outputs
 
 
@@ -51,11 +51,12 @@ def tell_measured(
 
     Returns:
         The values for Optuna. None without a number for every objective: the trial has to end
-        there as failed, and is marked as worked.
+        there as failed, and is marked as worked unless it has a mark.
     """
     values = study_values(measured, outputs)
     if values is None:
-        mark_worked(trial, measured)
+        if mark_of(trial) is None:
+            mark_worked(trial, measured)
         return None
     kept = {o.name for o in outputs.objectives if o.target is None}  # by Optuna
     set_values(trial, {name: v for name, v in measured.items() if name not in kept})

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import copy
 import logging
+import math
 import threading
+import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
@@ -19,14 +22,21 @@ from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler, RandomSampler
 from optuna.trial import FrozenTrial, TrialState
 
-from becbo.errors import InvalidInput
+from becbo.errors import BecboError, InvalidInput
 from becbo.optuna.beliefs import PROPOSAL, StoredProposal, proposal_of
 from becbo.optuna.designs import Design, enqueued, read_designs
+from becbo.optuna.failure_budget import has_to_wait, within
 from becbo.optuna.guard import end_without_proposal, guarded
 from becbo.optuna.history import Rules, read_history
-from becbo.optuna.internals import set_system_attr, store_constraints, whole_study
-from becbo.optuna.outcomes import Pruned
-from becbo.optuna.proposal import Plan, optimizer_of, propose, random_instead_of_repeat
+from becbo.optuna.internals import (
+    is_in_optimize,
+    set_system_attr,
+    store_constraints,
+    whole_study,
+)
+from becbo.optuna.measured import without_sides
+from becbo.optuna.outcomes import Pruned, design_of, mark_of
+from becbo.optuna.proposal import Plan, beside_what_is_not_modelled, optimizer_of, propose
 from becbo.optuna.repeats import requeue_lost
 from becbo.optuna.spaces import Distributions, StudySpace, all_distributions, refusal
 from becbo.optuna.study_data import StudyData
@@ -41,6 +51,8 @@ if TYPE_CHECKING:
 
 # How often to look for a design that nobody else has just proposed.
 _ATTEMPTS = 3
+# Seconds between two looks at a study in which a trial has to wait for others.
+_POLL = 0.1
 
 _logger = logging.getLogger(__name__)
 
@@ -54,7 +66,8 @@ class BECBOSampler(BaseSampler):
             trials have had, always with the same range. Others are drawn at random.
         outputs: what a trial measures: an `Objective` for each value of the study, in their order,
             then a `Limit` or `Recorded` for each number that trials note with `set_values`. None
-            takes the values of the study. Constraints of trials are limits in any case.
+            takes the values of the study. Constraints of trials are limits in any case. Where there
+            is a target, trials return the distance from it and note what was measured.
         constraints_func: as in Optuna's samplers: the constraints of a complete or pruned trial as
             a sequence of numbers, at most 0 where they are kept. `Trial.set_constraint` needs none.
         pruned: what a pruned trial counts as. "value": with the value it reported last, or the
@@ -98,7 +111,7 @@ class BECBOSampler(BaseSampler):
                 raise InvalidInput(f"{name} {function!r} must be a function of a trial")
         self._settings = Settings(**settings)
         self._outputs = None if outputs is None else Outputs.of(outputs)
-        _check_method(self._settings, self._outputs)  # errors now, not in the first trial
+        check_method(self._settings, self._outputs)  # errors now, not in the first trial
         self._space = None if space is None else _study_space(space)
         self._rules = Rules(pruned, is_lost, stale_after)
         self._constraints_func = constraints_func
@@ -138,17 +151,56 @@ class BECBOSampler(BaseSampler):
         vars(self).update(state, _lock=threading.Lock())
 
     def before_trial(self, study: optuna.Study, trial: FrozenTrial) -> None:
-        """Refuses outputs that do not fit, out of reach of `optimize(catch=...)`."""
+        """Refuses what cannot go on, out of reach of `optimize(catch=...)`; waits if it has to."""
+        whole = whole_study(study)
         try:
-            self._study_data(whole_study(study))
-        except InvalidInput as error:
+            self._study_data(whole)
+            self._wait_for_others(whole, trial)
+        except (BecboError, KeyboardInterrupt) as error:
             end_without_proposal(study, trial, error)
             raise
+
+    def _wait_for_others(self, study: optuna.Study, trial: FrozenTrial) -> None:
+        """Waits while those under way may use up the budget of failures."""
+        if self._settings.failures.budget is None or self._is_enqueued(study, trial):
+            return
+        while self.is_held_up(study, trial.number):
+            why = "as many trials are under way as may still fail, and nothing has worked so far"
+            if not is_in_optimize(study):
+                raise BecboError(f"{why}; tell what is under way, or raise the budget of failures")
+            self._warn_once("waiting", f"trial {trial.number}: {why}; it waits for one of them")
+            time.sleep(_POLL)
+
+    def is_held_up(self, study: optuna.Study, number: float = math.inf) -> bool:
+        """Whether a new trial has to wait for those under way, by the budget of failures.
+
+        Args:
+            study: the study.
+            number: the number of the trial, if it has one.
+
+        Returns:
+            True if they may use up the budget and nothing has worked that could be repeated.
+
+        Raises:
+            BecboError: the budget is spent, and nothing has worked that could be repeated.
+        """
+        budget = self._settings.failures.budget
+        if budget is None:
+            return False
+        data = self._study_data(study)
+        data = data if self._space is None else within(data, self._space)
+        return has_to_wait(data, self._rules, budget, number)
+
+    def _is_enqueued(self, study: optuna.Study, trial: FrozenTrial) -> bool:
+        """Whether nothing is left to propose for a trial."""
+        given = design_of(trial)
+        return bool(given) and self.infer_relative_search_space(study, trial).keys() <= given.keys()
 
     def _study_data(self, study: optuna.Study) -> StudyData:
         """What a study holds, if the method can handle it."""
         data = StudyData.of(study, self._outputs)
-        _check_method(self._settings, data.outputs)
+        check_method(self._settings, data.outputs)
+        _check_targets(data, self._rules)
         return data
 
     def infer_relative_search_space(
@@ -235,8 +287,8 @@ class BECBOSampler(BaseSampler):
         study = whole_study(study)
         if self._constraints_func is not None:
             store_constraints(self._constraints_func, study, trial, state)
-        told = copy.copy(trial)
-        told.state = state
+        told = copy.copy(trial)  # as it will be: Optuna stores its end after this
+        told.state, told.values, told.datetime_complete = state, values, datetime.now()
         if told.number in self._rules.lost([told], study.user_attrs):
             requeue_lost(study, told)
 
@@ -252,7 +304,7 @@ class BECBOSampler(BaseSampler):
                 for about, text in history.warnings.items():
                     self._warn_once(about, text)
                 asked = propose(others, history, plan, trial.number, pinned)
-                asked = random_instead_of_repeat(asked, others.trials, plan.space)
+                asked = beside_what_is_not_modelled(asked, others.trials, plan.space)
                 publish(study, trial, asked, plan.space)
                 # Another worker, who knew other results, may have come to the same design, such
                 # as a corner of the space. Whoever publishes later sees it and asks again.
@@ -270,6 +322,11 @@ class BECBOSampler(BaseSampler):
 def declared_outputs(study: optuna.Study) -> Outputs | None:
     """What the trials of a study measure, if its sampler was told."""
     return study.sampler.outputs if isinstance(study.sampler, BECBOSampler) else None
+
+
+def is_held_up(study: optuna.Study) -> bool:
+    """Whether the sampler of a study lets a new trial wait, see `BECBOSampler.is_held_up`."""
+    return isinstance(study.sampler, BECBOSampler) and study.sampler.is_held_up(study)
 
 
 def publish(study: optuna.Study, trial: FrozenTrial, asked: Trial, space: StudySpace) -> None:
@@ -312,8 +369,33 @@ def _has_changed(study: optuna.Study, name: str, distribution: BaseDistribution)
     return any(other not in (None, distribution) for other in known)
 
 
-def _check_method(settings: Settings, outputs: Outputs | None) -> None:
-    """Raises InvalidInput if the method cannot be made for these outputs."""
+def check_method(settings: Settings, outputs: Outputs | None) -> None:
+    """Checks that a method can be made for outputs.
+
+    Args:
+        settings: the method, and what it has to handle besides the outputs.
+        outputs: what is measured; None: not known yet.
+
+    Raises:
+        InvalidInput: it cannot.
+    """
     from becbo.methods import build  # the engine, which recording a result does not need
 
     build(settings, outputs)
+
+
+def _check_targets(data: StudyData, rules: Rules) -> None:
+    """Raises InvalidInput if all that a trial says is how far from a target it was."""
+    if all(objective.target is None for objective in data.outputs.objectives):
+        return
+    complete = [t for t in data.trials if t.state is TrialState.COMPLETE and mark_of(t) is None]
+    found = [(t, o) for t in complete for o in without_sides(t, data.outputs)]
+    lost = rules.lost(data.trials, data.user_attrs)
+    for trial, objective in found:
+        if trial.number not in lost:
+            raise InvalidInput(
+                f"trial {trial.number} has no measured {objective.name!r}: the value of the study "
+                f"is the distance from the target {objective.target:g}, which does not tell the "
+                f"side. Call set_values(trial, {{{objective.name!r}: ...}}) before a trial returns "
+                f"the distance; requeue_lost(study, study.trials[{trial.number}]) repeats this one"
+            )

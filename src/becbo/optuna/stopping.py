@@ -35,7 +35,7 @@ def study_outlook(study: optuna.Study) -> Outlook | None:
 
 
 class StopCallback:
-    """Ends `study.optimize` when a rule advises it, given the `study_outlook`.
+    """Ends `study.optimize` when a rule no longer advises to go on, given the `study_outlook`.
 
     Args:
         rule: True, the gain that is worth going on for, or a `becbo.Stop`.

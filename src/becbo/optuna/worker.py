@@ -24,11 +24,12 @@ from becbo.optuna.liveness import alive
 from becbo.optuna.locks import IsHeld
 from becbo.optuna.outcomes import WORKER, Pruned, is_silent, lost_among, result_of
 from becbo.optuna.repeats import in_place_of, requeue_silent, second_results
+from becbo.optuna.sampler import is_held_up
 from becbo.optuna.study_data import StudyData
 from becbo.outputs import Outputs
 from becbo.trial import Outcome
 
-# Seconds between two looks at a study in which only the trials of other workers are left.
+# Seconds between two looks at a study in which there is nothing to do at present.
 _POLL = 1.0
 
 
@@ -68,7 +69,7 @@ class Listener(Protocol):
         """A trial of this worker has ended."""
 
     def waiting(self, counts: TrialCounts) -> None:
-        """Only trials of other workers are left."""
+        """There is nothing to do until a trial of another worker has ended."""
 
     def note(self, text: str) -> None:
         """Something happened that users should know, besides the end of a trial."""
@@ -99,10 +100,13 @@ class Worker:
     ending: Callable[[optuna.Study], str | None] = lambda study: None
 
     def run(self) -> None:
-        """Starts a trial whenever one is missing; waits for those of others, which may get lost.
+        """Starts a trial whenever one is missing; waits for those of others.
+
+        They may get lost, or use up the budget of failures.
 
         Raises:
             BrokenObjective: the objective raised an unexpected exception or returned no numbers.
+            BecboError: the budget of failures is spent, and nothing has worked.
             StorageInternalError, SQLAlchemyError: the storage was away for too long.
         """
         while not self.evaluation.is_stopping():
@@ -131,7 +135,7 @@ class Worker:
         with ExitStack() as turn:
             is_held = turn.enter_context(self.lock())
             counts = self._sweep_and_count()
-            if counts.finished + counts.running >= self.budget:
+            if counts.finished + counts.running >= self.budget or is_held_up(self.study):
                 return counts
             trial_id = claim(self.study, {WORKER: f"{socket.gethostname()}:{os.getpid()}"})
             with (

@@ -75,6 +75,7 @@ def progress_figure(
     best: Sequence[float | None],
     *,
     value_label: str,
+    best_label: str = "best so far",
     target: float | None = None,
 ) -> go.Figure:
     """Best value against experiments, with a strip below for those that failed.
@@ -84,6 +85,7 @@ def progress_figure(
         values: The value of each; None where it failed.
         best: The best acceptable value after each; None while there is none.
         value_label: The name of the value, with its unit.
+        best_label: What the best value is called.
         target: The value to hit, if there is one.
 
     Returns:
@@ -98,7 +100,7 @@ def progress_figure(
     if so_far:
         figure.add_scatter(
             x=[n for n, _ in so_far], y=[v for _, v in so_far], mode="lines",
-            name="best so far", line=dict(color=BLUE, width=2, shape="hv"), hoverinfo="skip",
+            name=best_label, line=dict(color=BLUE, width=2, shape="hv"), hoverinfo="skip",
         )  # fmt: skip
     if worked:
         figure.add_scatter(

@@ -27,11 +27,11 @@ from becbo.models.subset import local_subset
 from becbo.outputs import Outputs
 from becbo.pareto import nondominated
 from becbo.proposers.base import Proposer, Searcher
-from becbo.search.choice import REPEAT
+from becbo.search.choice import REPEAT, SPENT
 from becbo.search.first import FirstSuccess
 from becbo.search.goal import Found, Goal, Hints, Search
 from becbo.search.region import Region
-from becbo.search.repeats import SPENT, repeat_to_tell
+from becbo.search.repeats import can_be_set, repeat_to_tell
 from becbo.surrogates.base import FeasibilityModel, normal_pdf
 from becbo.surrogates.gp import GaussianProcess
 
@@ -109,7 +109,8 @@ class Boundary(Proposer):
     def repeat(self, data: Dataset, region: Region, pending: Array) -> Found | None:
         """A design that worked if the budget is spent; a failed one that looks like bad luck."""
         if self.has_budget and self.n_risky(data, pending) == 0:
-            x = proven_best(data, pending)
+            rows = np.flatnonzero(can_be_set(data.X, region))
+            x = proven_best(data.take(rows), pending)
             return None if x is None else Found(x, 0.0, 0.0, True, REPEAT, SPENT)
         if self.care.risk is not None:  # a design that failed has too small a chance
             return None

@@ -47,6 +47,7 @@ def _progress(found: Insight) -> ReportFigure:
     done = [run for run in found.runs if run.outcome.is_answer]
     outputs = found.description.outputs
     (objective,) = outputs.objectives
+    best_label = "best reading so far" if found.description.settings.noisy else "best so far"
     best: list[float | None] = []
     for run in done:
         value = run.values.get(objective.name)
@@ -62,10 +63,11 @@ def _progress(found: Insight) -> ReportFigure:
         [run.values.get(objective.name) for run in done],
         best,
         value_label=found.description.headings[objective.name],
+        best_label=best_label,
         target=objective.target,
     )
     return ReportFigure(
-        figure, f"{objective.name} of every run and the best so far, failures below"
+        figure, f"{objective.name} of every run and the {best_label}, failures below"
     )
 
 

@@ -17,6 +17,10 @@ REPEAT = "repeat"  # there is nothing new
 AGAIN = "repeat of a failure"  # which may have been bad luck
 EXHAUSTED = "the space is exhausted: every design has been tried, this is a repeat"
 CRAMPED = "no new design was found, almost all are tried already or forbidden: this is a repeat"
+SPENT = (
+    "no more experiments may fail, those that are pending included: only designs that worked are "
+    "proposed, this is a repeat"
+)
 _FRESH_DRAWS = 512
 
 

@@ -17,19 +17,20 @@ SUSPECT = (
     "the other experiments say that this design works, and it failed: the repeat tells bad luck "
     "from a law"
 )
-SPENT = (
-    "no more experiments may fail, those that are pending included: only designs that worked are "
-    "proposed, this is a repeat"
-)
 
 
 def repeat_to_tell(x: Array, region: Region, pending: Array) -> Found | None:  # (d,), (p, d)
     """The repeat of a failed design, unless it is out already or cannot be set now."""
     if _is_among(x[None], pending)[0] or not region.allowed(x[None])[0]:
         return None
-    if not _is_among(x[None], region.snap(x[None]))[0]:  # a part of the next design is given
+    if not can_be_set(x[None], region)[0]:
         return None
     return Found(x, 0.0, 0.0, True, AGAIN, SUSPECT)
+
+
+def can_be_set(X: Array, region: Region) -> Mask:  # (m, d) -> (m,)
+    """Which designs the next one can be: a part may be given, some lie off the steps."""
+    return np.asarray(np.abs(region.snap(X) - X).max(axis=1, initial=0.0) <= SAME)
 
 
 def with_luck(region: Region, failed: Array, pending: Array) -> Region:

@@ -374,7 +374,7 @@ class StatusResponse(GoalResponse):
     n_done: int
     n_left: int | None
     counts: dict[Outcome, int]
-    best: RunResponse | None  # of one objective
+    best: RunResponse | None  # of one objective; of noisy values, the best reading
     front: list[RunResponse]  # acceptable runs that no other beats
     pending: list[RunResponse]
     reasons: dict[str, int]  # why experiments failed; "": no reason given
