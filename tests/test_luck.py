@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.special import ndtr
 
-from becbo import LinearConstraint, Optimizer, Real, Space
+from becbo import Limit, LinearConstraint, Objective, Optimizer, Real, Space
 from becbo.models import luck
 from becbo.models.feasibility import PerConstraint
 from becbo.proposers.base import region_of
@@ -140,6 +140,31 @@ def test_a_repeat_that_fails_was_a_law():
     optimizer.fail(optimizer.ask())
     assert optimizer.predict(suspicious).bad_luck == 0.0
     assert optimizer.predict(suspicious).p_feasible < 0.2
+
+
+def test_a_budget_of_failures_is_not_spent_on_repeats_of_failures():
+    """Unless it is ample: then no chance is required of a proposal."""
+    for budget, origin_is in ((12, False), (100, True)):
+        optimizer = Optimizer(PLANE, seed=0, failures={"budget": budget})
+        history(optimizer)
+        trial = optimizer.ask()
+        assert (trial.origin == AGAIN) == origin_is
+    assert trial.note == SUSPECT
+
+
+@pytest.mark.parametrize(("upper", "is_repeated"), [(0.1, False), (0.9, True)])
+def test_a_failure_beyond_a_measured_limit_is_not_repeated(upper, is_repeated):
+    """Even a success would be of no use there."""
+    outputs = [Objective("y", "maximize"), Limit("a", upper=upper)]
+    optimizer = Optimizer(PLANE, outputs, seed=0)
+    plain = Optimizer(PLANE, seed=0)
+    history(plain)
+    for trial in plain.trials:
+        if trial.is_feasible:
+            optimizer.add(trial.params, {"y": sum(trial.params.values()), "a": trial.params["a"]})
+        else:
+            optimizer.add(trial.params, failed=True)
+    assert (optimizer.ask().origin == AGAIN) == is_repeated
 
 
 def test_certain_failures_and_known_rates_are_not_tested():

@@ -882,8 +882,9 @@ def test_a_newcomer_with_a_mixture_and_two_outputs_meets_no_error(
     done = becbo("what-if", "resin=45,2 %", "hardener=25", "%", "filler=29.8", "temperature=62 °C",
                  "supplier=north", "--add")  # fmt: skip
     assert (done.code, done.err) == (0, "")
-    for words in ("Chance to work:", "Expected if it works: strength", "Chance to beat the best:",
-                  "Run 3 is pending.", "becbo record 3 strength=VALUE"):  # fmt: skip
+    for words in ("Chance to work and keep every limit:", "Expected if it works: strength",
+                  "Chance to beat the best:", "Run 3 is pending.",
+                  "becbo record 3 strength=VALUE"):  # fmt: skip
         assert words in done.out
     done = becbo("record", "3", "strength=16", "viscosity=9")
     assert "best so far: strength 16 MPa, viscosity 9 Pas (run 3)" in done.out

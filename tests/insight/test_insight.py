@@ -444,6 +444,31 @@ def test_why_a_design_is_suggested(said: Suggestion, kind: str, why: str) -> Non
     assert (said.kind, said.why) == (kind, why)
 
 
+LIMITED = {**PLAN, "limits": {"viscosity": {"upper": 12}}}
+
+
+def why_with_limits(runs: list[Run], front: list[Run], now: Prediction) -> str:
+    context = suggestion_context(describe(LIMITED), runs, front, RNG(0))
+    params = {"heat": 1.0, "time": 10.0, "resin": "X"}
+    return explain_suggestion(context, 20, params, "near the best", now).why
+
+
+def test_a_chance_that_counts_limits_says_so() -> None:
+    believed = Prediction({"viscosity": Estimate(22.0, 3.0)}, 0.004, (0.0, 0.1))
+    beyond = run(1, 1.0, None, Outcome.OK)
+    said = "under 1 % chance to work and keep every limit, expected viscosity 22.0 ± 3.0."
+    assert why_with_limits([beyond], [], believed) == (
+        f"Looks for a first design that is acceptable: {said}"
+    )
+    failed = run(1, 1.0, None)
+    assert why_with_limits([failed], [], believed) == f"Looks for a first design that works: {said}"
+    best = run(1, 1.0, 2.0)  # nothing had been measured when this was believed
+    assert why_with_limits([best], [best], Prediction({}, 0.3, (0.1, 0.6))) == (
+        "Exploits the edge of what works near run 1, the best so far: 30 % chance to work and "
+        "keep every limit, as far as failures alone can tell."
+    )
+
+
 def test_p_better_by_hand() -> None:
     said = suggest(DONE, 5.3, UNSURE, believed=LIKELY)
     assert said.p_better == pytest.approx(0.62 * (1 + math.erf(-1 / math.sqrt(2))) / 2)
@@ -458,10 +483,10 @@ def test_p_better_by_hand() -> None:
     ("believed", "now", "words"),
     [
         (0.62, 0.6, ""),
-        (0.62, 0.8, "the chance to work was 62 %; other runs have been recorded since."),
-        (0.62, 0.3, "the chance to work was 62 %; other runs have been recorded since."),
-        (0.62, 0.19, "unlikely to work: withdraw it and ask for another one."),
-        (0.24, 0.15, "the chance to work was 24 %; other runs have been recorded since."),
+        (0.62, 0.8, "the stated chance was 62 %; other runs have been recorded since."),
+        (0.62, 0.3, "the stated chance was 62 %; other runs have been recorded since."),
+        (0.62, 0.19, "unlikely to succeed: withdraw it and ask for another one."),
+        (0.24, 0.15, "the stated chance was 24 %; other runs have been recorded since."),
     ],
 )
 def test_what_other_runs_have_changed(believed: float, now: float, words: str) -> None:
@@ -580,6 +605,16 @@ def test_only_what_models_predicted_counts_for_calibration(tmp_path: Path) -> No
     found = analyze_campaign(made).calibration
     assert found.n == 2
     assert found.brier == pytest.approx(sum((p - came) ** 2 for p, came in stated) / 2)
+
+
+def test_a_stated_chance_comes_true_only_if_every_limit_is_kept(tmp_path: Path) -> None:
+    rows = [[*row, "viscosity" if not i else 10.0] for i, row in enumerate(table(12))]
+    made = campaign_of(tmp_path, rows, limits={"viscosity": {"upper": 12}})
+    for viscosity in (11.0, 15.0, None):  # kept, broken, not measured
+        (asked,) = made.suggest()
+        assert asked.believed is not None
+        made.record(asked.number, {"strength": 3.0, "viscosity": viscosity})
+    assert analyze_campaign(made).calibration.base_rate == pytest.approx(2 / 3)
 
 
 def test_without_pending_runs_it_says_what_would_come_next(tmp_path: Path) -> None:

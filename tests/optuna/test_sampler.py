@@ -431,7 +431,7 @@ def test_a_spent_budget_repeats_what_is_modelled_of_a_design_that_worked() -> No
     worked = {t.params["x"] for t in study.trials if t.state is TrialState.COMPLETE}
     assert {t.params["x"] for t in [first, *later]} <= worked
     assert (
-        "of x; drawn at random, since it is not modelled: z" in first.system_attrs[PROPOSAL]["note"]
+        "in x; drawn at random, since it is not modelled: z" in first.system_attrs[PROPOSAL]["note"]
     )
 
 

@@ -13,8 +13,10 @@ import pytest
 from commands import Done
 from memory import campaign_in_memory
 
+from becbo import Stop
 from becbo.campaign.campaign import Campaign
 from becbo.errors import InvalidInput
+from becbo.insight.forecasts import outlook_table
 from becbo.insight.insight import Insight, analyze_campaign
 
 report = pytest.importorskip("becbo.report.html")
@@ -33,6 +35,13 @@ PLAN: dict[str, Any] = {
     },
     "constraints": ["heat + coats <= 13"],
     "budget": 50,
+}
+
+
+SMALL: dict[str, Any] = {
+    "name": "paste",
+    "objective": {"name": "strength", "direction": "maximize"},
+    "parameters": {"x": {"low": 0, "high": 1}},
 }
 
 
@@ -120,7 +129,7 @@ def test_the_numbers_are_there(page: Page, found: Insight) -> None:
         assert said.why.replace(" ", "") in page.text.replace("\u00a0", "").replace(" ", "")
         assert f"Run {said.number}, pending" in page.text
     assert f"Brier score {found.calibration.brier:.3f}" in page.text
-    assert "All of them worked" in page.text
+    assert "All of them did" in page.text
     assert "in the oven" in page.text
     assert "heat + coats <= 13" in page.text
     rows = [attrs for tag, attrs in page.elements if tag == "tr" and attrs.get("class")]
@@ -269,7 +278,29 @@ def test_several_outputs(tmp_path: Path) -> None:
     assert places <= page.places() == set(page.figures()) and "progress" not in page.places()
     assert "The front so far" in page.text and "110 beyond" in page.text
     assert "2 worked but broke a limit" in " ".join(page.text.split())
-    assert "chance to improve" in page.text  # the outlook
+
+
+@pytest.mark.parametrize("is_limited", [False, True])
+def test_the_outlook_is_that_of_the_status(tmp_path: Path, is_limited: bool) -> None:
+    """Also while nothing is acceptable, and on a phone it scrolls by itself."""
+    plan = {**SMALL, "limits": {"viscosity": {"upper": 2 if is_limited else 200}}}
+    rows: list[list[Any]] = [["x", "strength", "viscosity"]]
+    rows += [[i / 9, 50 + i, 20 + i] for i in range(8)]
+    found = analyze_campaign(campaign_in_memory(tmp_path, plan, rows))
+    assert (found.outlook.best is None) == is_limited
+    html = report.report_sections(found)
+    section = html[html.index('aria-labelledby="outlook"') :].partition("</section>")[0]
+    assert section.index('<div class="scroll"') < section.index("<table>")
+    wanted = outlook_table(found.outlook, Stop())
+    told = Page(section).text.replace("\u00a0", " ")
+    for words in (*wanted.headings, *sum(wanted.rows, ()), wanted.cost, wanted.advice):
+        assert words in told
+    assert ("acceptable" in wanted.headings) == is_limited
+
+
+def test_there_is_no_outlook_before_the_first_experiment(tmp_path: Path) -> None:
+    found = analyze_campaign(campaign_in_memory(tmp_path, SMALL))
+    assert "Outlook" not in report.report_sections(found)
 
 
 def test_every_output_has_maps(tmp_path: Path) -> None:

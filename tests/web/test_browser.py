@@ -155,6 +155,9 @@ def test_from_nothing_to_a_recorded_failure(new_page: Any, lab: Path) -> None:
 def test_the_map_changes_and_everybody_sees_it(new_page: Any, lab: Path) -> None:
     page = new_page("/c/coating")
     before = map_data(page)
+    outlook = page.locator("[aria-labelledby=outlook]")
+    expect(outlook.get_by_role("columnheader").nth(2)).to_have_text("in four of five cases")
+    expect(outlook.get_by_text("Go on:")).to_be_visible()
     # A colleague, or an instrument, records; nobody touches this window.
     campaign = Campaign.open(lab, "coating")
     campaign.add({"temperature": 260.0, "gas": "nitrogen"}, failed="flaked")
@@ -248,7 +251,7 @@ def test_a_pending_run_says_what_is_believed_now(new_page: Any, lab: Path) -> No
         percent(run.believed.p_feasible)
     )
     now = page.locator(f"[data-why='{run.number}']")
-    expect(now).to_contain_text("When it was suggested, the chance to work was")
+    expect(now).to_contain_text("When it was suggested, the stated chance was")
     expect(now).to_contain_text("withdraw it and ask for another")
     campaign.delete()
 

@@ -8,9 +8,12 @@ from pathlib import Path
 import openpyxl
 import pytest
 from coating import COATING, DESIGN
+from web.lab import COATING as LAB
 from web.lab import Opens, Site
 
 from becbo.campaign.campaign import Campaign
+from becbo.campaign.formatting import sentence
+from becbo.search.choice import SPENT
 from becbo.tables import import_cells
 from becbo.trial import Outcome
 from becbo.web.jobs import Jobs, SuggestionJob
@@ -119,6 +122,16 @@ def test_suggestions_come_in_the_background(site: Site, campaign: Campaign) -> N
     learned = site.get(f"{PAGE}/insight").json()
     assert learned["why"].keys() == {"4", "5", "6", "best"}
     assert 'aria-labelledby="maps"' in learned["html"]
+
+
+def test_the_note_of_a_proposal_is_on_the_page(site: Site, campaign: Campaign) -> None:
+    campaign.withdraw(4)
+    campaign.change({**LAB, "failures": {"budget": 1}})
+    assert "failed</span> 1 of 1 allowed" in text_of(site, PAGE)
+    note = sentence(SPENT)
+    assert note in site.get(f"{PAGE}/insight").json()["why"]["next"]
+    (repeat,) = campaign.suggest()
+    assert note in text_of(site, PAGE) and note in text_of(site, f"{PAGE}/runs/{repeat.number}")
 
 
 def test_a_page_shows_the_work_or_what_came_of_it(

@@ -60,6 +60,11 @@ def expected_text(estimates: Mapping[str, Estimate], outputs: Outputs) -> str:
     )
 
 
+def chance_text(outputs: Outputs) -> str:
+    """What a predicted chance of a design is called: it counts limits that are measured, too."""
+    return "chance to work and keep every limit" if outputs.limits else "chance to work"
+
+
 def margin_text(limit: Limit, value: float) -> str:
     """How far a value is from its limit: `82 inside`, `140 beyond`."""
     margin = limit.margin(value)

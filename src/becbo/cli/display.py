@@ -17,6 +17,7 @@ from becbo import Outcome, Outlook, Stop
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import Description
 from becbo.campaign.formatting import (
+    chance_text,
     expected_text,
     number,
     percent,
@@ -28,6 +29,7 @@ from becbo.campaign.formatting import (
 from becbo.campaign.runs import Run
 from becbo.campaign.status import Status
 from becbo.failures import DEFAULT
+from becbo.insight.forecasts import outlook_table
 from becbo.insight.suggestions import Suggestion
 from becbo.insight.whatif import Answer
 from becbo.outputs import Outputs
@@ -84,7 +86,10 @@ def print_answer(console: Console, description: Description, found: Answer) -> N
     if found.prediction is None:
         _say(console, "Nothing can be predicted before the first result.")
         return
-    _say(console, f"Chance to work: {percent(found.prediction.p_feasible)}")
+    _say(
+        console,
+        f"{_capital(chance_text(description.outputs))}: {percent(found.prediction.p_feasible)}",
+    )
     if found.prediction.outputs:
         expected = expected_text(found.prediction.outputs, description.outputs)
         _say(console, escape(f"Expected if it works: {expected}"))
@@ -190,21 +195,16 @@ def _correction(run: Run) -> str:
 
 def print_outlook(console: Console, seen: Outlook, rule: Stop) -> None:
     """Prints what more experiments may bring, what failures have cost, and the advice."""
-    margin = seen.margin(rule)
+    found = outlook_table(seen, rule)
     table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
-    better = f"better by more than {margin:.3g}" if seen.best is not None else "acceptable"
-    for heading in ("more", f"expected {seen.measure}", "in four of five cases", better):
+    for heading in found.headings:
         table.add_column(escape(heading))
-    for forecast in seen.forecasts(margin):
-        expected = "" if forecast.expected is None else number(forecast.expected)
-        ends = " to ".join(map(number, forecast.interval or ()))
-        table.add_row(str(forecast.n_experiments), expected, ends, percent(forecast.p_better))
+    for row in found.rows:
+        table.add_row(*row)
     _say(console, "\nOutlook")
     console.print(table, highlight=False)
-    share = percent(seen.failure_cost)
-    spent = f"{plural(seen.n_failed, 'experiment')} of {seen.n_done} failed or broke a limit"
-    _say(console, f"{spent} ({share}).")
-    _say(console, escape(seen.sentence(rule)))
+    _say(console, found.cost)
+    _say(console, escape(found.advice))
 
 
 def print_status(

@@ -15,14 +15,14 @@ _Z = 1.959964  # normal quantile of a 95 % interval
 
 @dataclass(frozen=True)
 class Bin:
-    """Experiments whose stated probability to work lies between `low` and `high`.
+    """Experiments whose stated probability lies between `low` and `high`.
 
     Attributes:
         low: The lower end of the bin.
         high: The upper end of the bin.
         n: The number of experiments.
         stated: Their mean stated probability.
-        observed: The share that worked.
+        observed: The share that worked and kept every limit.
         interval: The 95 % interval of that share.
     """
 
@@ -42,7 +42,7 @@ class Calibration:
         n: The number of experiments with a stated probability.
         bins: Groups of them; bins without experiments are left out.
         brier: The Brier score, a mean squared error: 0 is perfect, 0.25 is tossing a coin.
-        base_rate: The share that worked.
+        base_rate: The share that worked and kept every limit.
         brier_of_base_rate: The Brier score of always stating the base rate.
     """
 
@@ -58,17 +58,17 @@ class Calibration:
         return self.n >= ENOUGH
 
 
-def calibration(chances: Sequence[float], worked: Sequence[bool]) -> Calibration:
+def calibration(chances: Sequence[float], came_true: Sequence[bool]) -> Calibration:
     """Compares stated probabilities with outcomes.
 
     Args:
         chances: The stated probability of each experiment.
-        worked: Whether it worked.
+        came_true: Whether it worked and kept every limit.
 
     Returns:
         The comparison.
     """
-    p, came = np.array(chances, dtype=float), np.array(worked, dtype=float)
+    p, came = np.array(chances, dtype=float), np.array(came_true, dtype=float)
     if not len(p):
         return Calibration(0, (), math.nan, math.nan, math.nan)
     index = np.clip(np.searchsorted(_EDGES, p, side="right") - 1, 0, len(_EDGES) - 2)

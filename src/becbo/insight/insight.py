@@ -16,7 +16,7 @@ from becbo.arrays import Array
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import Description
 from becbo.campaign.errors import NotFound
-from becbo.campaign.formatting import plural, sentence
+from becbo.campaign.formatting import chance_text, plural, sentence
 from becbo.campaign.proposals import next_suggestion, plan_of
 from becbo.campaign.runs import Run, read_runs
 from becbo.campaign.status import Status, status_of
@@ -40,6 +40,7 @@ from becbo.optimizer import Optimizer
 from becbo.optuna.proposal import optimizer_of
 from becbo.optuna.study_data import StudyData
 from becbo.outlook import Outlook
+from becbo.outputs import Outputs
 from becbo.threads import one_thread
 from becbo.trial import Outcome, Prediction
 
@@ -149,6 +150,11 @@ class Insight:
         return confirmation(self.description, self.front)
 
     @property
+    def chance(self) -> str:
+        """What the predicted chance of a design is called."""
+        return chance_text(self.description.outputs)
+
+    @property
     def n_beyond(self) -> int:
         """Experiments that worked and broke a limit."""
         are_kept = self.description.outputs.are_kept
@@ -217,21 +223,24 @@ def analyze_study(description: Description, study: StudyData) -> Insight:
         failure,
         drivers,
         Maps((), "", (), ""),
-        calibration_of(runs),
+        calibration_of(description.outputs, runs),
         models,
     )
     with one_thread():
         return replace(found, maps=_best_maps(found))
 
 
-def calibration_of(runs: Sequence[Run]) -> Calibration:
-    """The probabilities that were stated before experiments against their outcomes."""
+def calibration_of(outputs: Outputs, runs: Sequence[Run]) -> Calibration:
+    """The probabilities that were stated before experiments against their outcomes.
+
+    A design that broke a limit has not done what its chance was stated for.
+    """
     told = [
-        (run.believed.p_feasible, run.outcome is Outcome.OK)
+        (run.believed.p_feasible, run.outcome is Outcome.OK and outputs.are_kept(run.values))
         for run in _done(runs)
         if run.believed is not None
     ]
-    return calibration([p for p, _ in told], [worked for _, worked in told])
+    return calibration([p for p, _ in told], [came for _, came in told])
 
 
 def _done(runs: Sequence[Run]) -> list[Run]:

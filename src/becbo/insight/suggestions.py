@@ -10,7 +10,7 @@ import numpy as np
 
 from becbo.arrays import Array
 from becbo.campaign.description import Description
-from becbo.campaign.formatting import expected_text, number, percent, plural
+from becbo.campaign.formatting import chance_text, expected_text, number, percent, plural
 from becbo.campaign.runs import REPEAT, Run
 from becbo.campaign.status import status_of
 from becbo.insight.chances import chance_to_improve
@@ -43,12 +43,13 @@ class Suggestion:
         kind: Why this design: a repeat, part of the initial design, chosen by hand, a search for
             the first success, random, far from all runs, at the edge of the feasible region, or
             inside it.
-        p_feasible: The probability that it works; None while there are no results.
+        p_feasible: The probability that it works and keeps every limit; None while there are no
+            results.
         band: The one-sigma range of that probability.
         outputs: What to expect of each output if it works; empty while nothing was measured.
         p_better: The probability that it works, keeps the limits, and is better than the best, or
             than the front in some respect; None without results or with four objectives and more.
-        p_feasible_before: The probability that it works, when it was suggested.
+        p_feasible_before: That probability when it was suggested.
         why: The reason in one sentence.
         remark: Anything unusual about how the design was chosen.
     """
@@ -72,11 +73,11 @@ class Suggestion:
         if abs(self.p_feasible_before - self.p_feasible) < _CHANGED:
             return ""
         sentences = (
-            f"When it was suggested, the chance to work was {percent(self.p_feasible_before)}; "
+            f"When it was suggested, the stated chance was {percent(self.p_feasible_before)}; "
             "other runs have been recorded since."
         )
         if self.p_feasible < min(_UNLIKELY, self.p_feasible_before / 2):
-            sentences += " Now it is unlikely to work: withdraw it and ask for another one."
+            sentences += " Now it is unlikely to succeed: withdraw it and ask for another one."
         return sentences
 
 
@@ -219,17 +220,17 @@ def _why(
         return f"Part of the initial design: the first {n} spread over the whole space."
     if now is None:
         return "Chosen by hand."
-    chance = f"{percent(now.p_feasible)} chance to work"
     outputs = context.description.outputs
-    if not context.front or not now.outputs:
-        aim = "Chosen by hand" if kind == "hand" else "Looks for a first design that works"
-        return f"{aim}: {chance}, as far as failures alone can tell."
+    expected = f"expected {expected_text(now.outputs, outputs)}"
+    basis = expected if now.outputs else "as far as failures alone can tell"
+    said = f"{percent(now.p_feasible)} {chance_text(outputs)}, {basis}"
+    if not context.front:
+        return f"{_first_aim(context, kind)}: {said}."
+    if any(objective.name not in now.outputs for objective in outputs.objectives):
+        return f"{_aim(context, kind, params, True)}: {said}."
     win = chance_to_improve(now, outputs, context.front)
-    expected = expected_text(now.outputs, outputs)
-    return (
-        f"{_aim(context, kind, params, win is None or win >= _HOPE)}: {chance}, expected "
-        f"{expected}{_against(context, win)}."
-    )
+    aim = _aim(context, kind, params, win is None or win >= _HOPE)
+    return f"{aim}: {said}{_against(context, win)}."
 
 
 def _against(context: SuggestionContext, win: float | None) -> str:
@@ -240,6 +241,15 @@ def _against(context: SuggestionContext, win: float | None) -> str:
         return f" against the best {best} ({percent(win or 0.0)} chance to beat it)"
     runs = f"the front of {plural(len(front), 'run')}"
     return f", to improve {runs}" + ("" if win is None else f" ({percent(win)} chance)")
+
+
+def _first_aim(context: SuggestionContext, kind: Kind) -> str:
+    """What a design is good for while nothing is acceptable."""
+    if kind == "hand":
+        return "Chosen by hand"
+    if all(run.outcome is Outcome.FAILED for run in context.done):
+        return "Looks for a first design that works"
+    return "Looks for a first design that is acceptable"
 
 
 def _aim(context: SuggestionContext, kind: Kind, params: dict[str, Any], is_hopeful: bool) -> str:

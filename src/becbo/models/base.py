@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+import numpy as np
 from scipy.special import ndtr
 
 from becbo.arrays import Array
+from becbo.models.values import measured_limits
 from becbo.outputs import Outputs
 from becbo.surrogates.base import FeasibilityModel
 from becbo.surrogates.warped import WarpedModel
@@ -56,6 +58,11 @@ class Models:
     def chance(self, X: Array) -> Array:  # (m, d) -> (m,)
         """The chance that an experiment works and keeps every limit, bad luck included."""
         return (1.0 - self.feasibility.lapse) * ndtr(self.feasibility.score(X)[0])  # type: ignore[no-any-return]
+
+    def chance_to_keep(self, X: Array) -> Array:  # (m, d) -> (m,)
+        """The chance that what an experiment measures keeps every limit."""
+        measured = measured_limits(self.outputs.limits, self.limits)
+        return np.ones(len(X)) if measured is None else np.asarray(ndtr(measured.score(X)[0]))
 
     def describe(self, X: Array) -> list[Prediction]:  # (m, d)
         """What the models say of each point, in the user's units."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Protocol
@@ -20,6 +21,8 @@ from becbo.surrogates.hyper import Range
 from becbo.surrogates.per_constraint import fit_attributed, fit_by_reason
 from becbo.surrogates.product import Product
 from becbo.surrogates.variational import VariationalClassifier
+
+Chances = Callable[[Array], Array]  # (m, d) -> (m,)
 
 _ROUNDS = 2  # of learning a rate
 _N_ITERATIONS = 6  # of the hyperparameters where failures may be bad luck
@@ -43,8 +46,12 @@ class Classifier(Protocol):
         """
         ...
 
-    def suspect(self, data: Dataset) -> Array | None:  # (d,)
-        """A failed design that is worth a repeat, because its failure looks like bad luck."""
+    def suspect(self, data: Dataset, kept: Chances) -> Array | None:  # (d,)
+        """A failed design that is worth a repeat, because its failure looks like bad luck.
+
+        It has to keep the limits that are measured too, by their chance `kept`: of others, even a
+        success is worth nothing.
+        """
         ...
 
 
@@ -59,9 +66,9 @@ class _Certain:
         """Not possible: published methods take failures for facts."""
         del chance
 
-    def suspect(self, data: Dataset) -> None:
+    def suspect(self, data: Dataset, kept: Chances) -> None:
         """None: every failure is the design's."""
-        del data
+        del data, kept
 
 
 @dataclass(frozen=True)
@@ -159,8 +166,8 @@ class PerConstraint:
         """With failures by chance at a rate."""
         return replace(self, chance=chance)
 
-    def suspect(self, data: Dataset) -> Array | None:  # (d,)
-        """A failed design that the other experiments say works."""
+    def suspect(self, data: Dataset, kept: Chances) -> Array | None:  # (d,)
+        """A failed design that the other experiments say works and keeps every limit."""
         rows = data.worked | data.unexplained
         X, worked = data.X[rows], data.worked[rows]
         runs, n = tally(X, worked), look(len(X))
@@ -168,8 +175,10 @@ class PerConstraint:
             return None
         if worked[:n].all() or not worked[:n].any():
             return None
-        index = suspect(runs, _left_out(self, X[:n].tobytes(), worked[:n].tobytes(), ASSUMED))
-        return None if index is None else X[runs.first[index]]
+        left_out = _left_out(self, X[:n].tobytes(), worked[:n].tobytes(), ASSUMED)
+        designs = X[runs.first]
+        index = suspect(runs, left_out * kept(designs[: len(left_out)]))
+        return None if index is None else designs[index]
 
     def left_out(self, X: Array, worked: Mask, rate: float) -> Array:  # (n, d), (n,) -> (m,)
         """The chance of each design according to the others, for a rate of bad luck.

@@ -52,7 +52,8 @@ def suspect(runs: Tally, left_out: Array) -> int | None:
 
     Args:
         runs: of m designs.
-        left_out: the chance of the first k of them according to the other designs (k,).
+        left_out: the chance that each of the first k of them is feasible, according to the other
+            designs (k,).
 
     Returns:
         Its index; None if no failure is that surprising. Each repeat that failed again raises the

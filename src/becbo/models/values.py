@@ -89,6 +89,23 @@ def thresholds(limits: Sequence[tuple[Limit, WarpedModel]]) -> Thresholds:
     return Thresholds(parts, MEASURED_DOUBT)
 
 
+def measured_limits(
+    limits: Sequence[Limit], models: Sequence[WarpedModel | None]
+) -> Thresholds | None:
+    """The chance to keep all limits that were measured.
+
+    Args:
+        limits: all limits.
+        models: of each limit; None while it was never measured.
+
+    Returns:
+        A factor of feasibility; None while no limit was measured.
+    """
+    pairs = zip(limits, models, strict=True)
+    known = [(limit, model) for limit, model in pairs if model is not None]
+    return thresholds(known) if known else None
+
+
 def doubted(data: Dataset, models: Sequence[WarpedModel | None]) -> Dataset:
     """The history without explanations that the models of limits deny.
 

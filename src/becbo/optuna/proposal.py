@@ -181,7 +181,7 @@ def beside_what_is_not_modelled(
         return asked
     modelled, others = ", ".join(space.distributions), ", ".join(sorted(more))
     if asked.note == SPENT:
-        why = f"{SPENT} of {modelled}; drawn at random, since it is not modelled: {others}"
+        why = f"{SPENT}, in {modelled}; drawn at random, since it is not modelled: {others}"
         return replace(asked, note=why)
     if space.space.constraints:
         return asked

@@ -178,11 +178,11 @@ def calibration_figure(
     intervals: Sequence[tuple[float, float]],
     counts: Sequence[int],
 ) -> go.Figure:
-    """The share that worked against the stated probability, per group of experiments.
+    """The share that came true against the stated probability, per group of experiments.
 
     Args:
         stated: The mean stated probability of each group.
-        observed: The share that worked.
+        observed: The share that came true.
         intervals: The interval of that share.
         counts: The number of experiments.
 
@@ -209,7 +209,7 @@ def calibration_figure(
             thickness=1.4,
             width=5,
         ),
-        hovertemplate="%{customdata} experiments<br>stated %{x:.0%}, worked %{y:.0%}"
+        hovertemplate="%{customdata} experiments<br>stated %{x:.0%}, came true %{y:.0%}"
         "<extra></extra>",
         cliponaxis=False,
     )
@@ -217,8 +217,8 @@ def calibration_figure(
         figure.add_annotation(x=x, y=high, text=f"n = {n}", showarrow=False, yshift=14)
     percent = dict(range=[0, 1], tickformat=".0%", dtick=0.2, fixedrange=True)
     figure.update_layout(
-        xaxis=dict(title=dict(text="stated chance to work"), **percent),
-        yaxis=dict(title=dict(text="share that worked"), **percent),
+        xaxis=dict(title=dict(text="stated chance"), **percent),
+        yaxis=dict(title=dict(text="share that came true"), **percent),
         showlegend=False,
     )
     return figure

@@ -16,7 +16,7 @@ from becbo.data import Dataset
 from becbo.failures import Failures
 from becbo.models.base import Models
 from becbo.models.optimism import as_chosen, learned
-from becbo.models.values import doubted, fit_limit, fit_value, thresholds
+from becbo.models.values import doubted, fit_limit, fit_value, measured_limits
 from becbo.outputs import Outputs
 from becbo.search.goal import Found
 from becbo.search.region import Region
@@ -166,18 +166,19 @@ class Proposer(ABC):
         """
         raise NotImplementedError("without a budget nobody asks")
 
-    def repeat(self, data: Dataset, region: Region, pending: Array) -> Found | None:
+    def repeat(self, data: Dataset, models: Models, region: Region, pending: Array) -> Found | None:
         """A design that had better be run again than a new one be searched for.
 
         Args:
             data: the whole history.
+            models: the models of its relevant part.
             region: where points may lie.
             pending: points that are out for evaluation (p, d).
 
         Returns:
             The design and why; by default None.
         """
-        del data, region, pending
+        del data, models, region, pending
         return None
 
     def relevant(self, data: Dataset) -> Dataset:
@@ -229,7 +230,8 @@ class Proposer(ABC):
                 region = with_luck(region, failed, pending)
             found: list[Found] = []
             for _ in range(q):  # a point that was found is taken, and pending, for the next
-                found.append(method.repeat(data, region, pending) or search(region, pending))
+                again = method.repeat(data, models, region, pending)
+                found.append(again or search(region, pending))
                 region = region.with_taken(found[-1].x[None])
                 pending = np.vstack([pending, found[-1].x])
         X = np.array([f.x for f in found])
@@ -252,9 +254,8 @@ class Proposer(ABC):
             recorded = tuple(fit_value(self.regressor, data, i) for i in others)
         with _clock(seconds, "classifier"):
             unknown = self.fit_failures(doubted(data, limits), rng)
-            pairs = zip(outputs.limits, limits, strict=True)
-            known = [(limit, model) for limit, model in pairs if model is not None]
-            feasibility = product(unknown, thresholds(known)) if known else unknown
+            measured = measured_limits(outputs.limits, limits)
+            feasibility = product(unknown, measured) if measured else unknown
         return Models(outputs, objectives, limits, recorded, feasibility)
 
 

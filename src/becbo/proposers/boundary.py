@@ -106,15 +106,15 @@ class Boundary(Proposer):
         """How many designs the budget of failures allows that are not known to work."""
         return self.care.n_risky(data, pending)
 
-    def repeat(self, data: Dataset, region: Region, pending: Array) -> Found | None:
+    def repeat(self, data: Dataset, models: Models, region: Region, pending: Array) -> Found | None:
         """A design that worked if the budget is spent; a failed one that looks like bad luck."""
         if self.has_budget and self.n_risky(data, pending) == 0:
             rows = np.flatnonzero(can_be_set(data.X, region))
             x = proven_best(data.take(rows), pending)
             return None if x is None else Found(x, 0.0, 0.0, True, REPEAT, SPENT)
-        if self.care.risk is not None:  # a design that failed has too small a chance
+        if self.care.least_chance(data) > 0:  # a design that failed has too small a chance
             return None
-        x = self.classifier.suspect(self.relevant(data))
+        x = self.classifier.suspect(self.relevant(data), models.chance_to_keep)
         return None if x is None else repeat_to_tell(x, region, pending)
 
     def fit_failures(self, data: Dataset, rng: np.random.Generator) -> FeasibilityModel:

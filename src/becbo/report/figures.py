@@ -37,7 +37,7 @@ def report_figures(found: Insight) -> dict[str, ReportFigure]:
     if found.growth is not None:
         shown["hypervolume"] = _hypervolume(found)
     if found.failure_importances.parameters:
-        shown["failure"] = _importance(found.failure_importances, "the chance to work")
+        shown["failure"] = _importance(found.failure_importances, f"the {found.chance}")
     if found.calibration.is_enough:
         shown["calibration"] = _calibration(found)
     return shown
@@ -161,6 +161,6 @@ def _calibration(found: Insight) -> ReportFigure:
         [b.n for b in bins],
     )
     said = "; ".join(
-        f"stated {percent(b.stated)}, worked {percent(b.observed)} of {b.n}" for b in bins
+        f"stated {percent(b.stated)}, came true {percent(b.observed)} of {b.n}" for b in bins
     )
-    return ReportFigure(figure, f"share that worked against the stated chance: {said}")
+    return ReportFigure(figure, f"share that came true against the stated chance: {said}")

@@ -19,8 +19,9 @@ from becbo.campaign.campaign import Campaign
 from becbo.errors import InvalidInput
 from becbo.files import check_free, write_file
 from becbo.insight.calibration import ENOUGH
+from becbo.insight.forecasts import outlook_table
 from becbo.insight.insight import Insight, analyze_campaign
-from becbo.outlook import HORIZONS
+from becbo.outlook import Stop
 from becbo.report.base import ReportFigure
 from becbo.report.figures import report_figures
 from becbo.trial import Outcome
@@ -88,7 +89,7 @@ def report_sections(found: Insight) -> str:
         best=found.status.best,
         front_numbers={run.number for run in found.status.front},
         effort=_effort(found),
-        forecasts=[found.outlook.after(k) for k in HORIZONS],
+        outlook=outlook_table(found.outlook, Stop()),
         enough=ENOUGH,
         pictures=shown,
         layers=_by_group(shown, "layer"),

@@ -22,15 +22,15 @@ from becbo.trial import Outcome
 
 
 def chance_maps(found: Insight) -> Iterator[ReportFigure]:
-    """The chance to work over each pair of parameters."""
+    """The chance that a design is feasible, over each pair of parameters."""
     objective = found.description.outputs.objectives[0]
     for sheet in _sheets(found):
         layer = sheet.map.layers.get(objective.name)
         expected = f"expected {found.description.headings[objective.name]}"
         hovered = [] if layer is None else [Shading(expected, layer.mean, "value")]
         yield ReportFigure(
-            sheet.figure(Shading("chance to work", sheet.map.p_feasible), hovered),
-            f"chance to work over {sheet.over}",
+            sheet.figure(sheet.chance, hovered),
+            f"{found.chance} over {sheet.over}",
             sheet.over,
         )
 
@@ -57,7 +57,7 @@ def output_maps(found: Insight) -> Iterator[ReportFigure]:
     sheet = _most_telling(found, sheets, found.description.outputs.objectives[0].name)
     together: list[tuple[str, Shading, list[Shading]]] = []
     if limits:
-        together.append(("Chance to work and keep every limit", sheet.chance, []))
+        together.append((found.chance.capitalize(), sheet.chance, []))
     if sheet.map.p_better is not None and found.status.front:
         is_single = len(found.description.outputs.objectives) == 1
         what = f"Chance to {'beat the best' if is_single else 'improve the front'}"
@@ -96,8 +96,8 @@ class _Sheet:
 
     @property
     def chance(self) -> Shading:
-        """The chance to work."""
-        return Shading("chance to work", self.map.p_feasible)
+        """The chance that a design is feasible."""
+        return Shading(self.found.chance, self.map.p_feasible)
 
     def figure(self, shown: Shading, hovered: Sequence[Shading]) -> go.Figure:
         """A layer of the map, with all runs."""

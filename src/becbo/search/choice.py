@@ -17,9 +17,13 @@ REPEAT = "repeat"  # there is nothing new
 AGAIN = "repeat of a failure"  # which may have been bad luck
 EXHAUSTED = "the space is exhausted: every design has been tried, this is a repeat"
 CRAMPED = "no new design was found, almost all are tried already or forbidden: this is a repeat"
+UNSAFE = (
+    "no design was found that is as likely to work as is asked for at present: this one comes "
+    "closest"
+)
 SPENT = (
-    "no more experiments may fail, those that are pending included: only designs that worked are "
-    "proposed, this is a repeat"
+    "no more experiments may fail, those that are pending included: what is left are repeats of "
+    "designs that worked"
 )
 _FRESH_DRAWS = 512
 
@@ -64,7 +68,7 @@ def _best(X: Array, origins: list[str], goal: Goal, fallback: str | None = None)
         index = int(np.argmax(np.where(inside, a, -np.inf)))
     else:
         index = int(np.argmax(g))
-        fallback = fallback or "no point meets the bound: the one closest to it"
+        fallback = fallback or UNSAFE
     return Found(
         X[index],
         float(a[index]),

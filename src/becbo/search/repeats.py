@@ -14,8 +14,8 @@ from becbo.search.region import SAME, Region
 _GAP = 1e-4  # of the range of a parameter
 
 SUSPECT = (
-    "the other experiments say that this design works, and it failed: the repeat tells bad luck "
-    "from a law"
+    "the other experiments say that this design works, yet it failed, which its stated chance "
+    "counts against it: the repeat shows whether the failure was bad luck"
 )
 
 

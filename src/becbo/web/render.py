@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from becbo.campaign.formatting import (
+    chance_text,
     estimate,
     expected_text,
     margin_text,
@@ -116,6 +117,7 @@ class PageRenderer:
             PARAMETER_KINDS=PARAMETER_KINDS,
             OUTPUT_KINDS=OUTPUT_KINDS,
             plural=plural,
+            chance=chance_text,
             margin=margin_text,
             max_reasons=MAX_REASONS,
         )
@@ -126,6 +128,7 @@ class PageRenderer:
             result=result_text,
             values=values_text,
             expected=expected_text,
+            sentence=sentence,
             when=time_text,
             id_of=id_of,
         )

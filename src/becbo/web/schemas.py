@@ -247,7 +247,7 @@ class PredictionResponse(BaseModel):
     """What the models predict for a design."""
 
     outputs: dict[str, EstimateResponse]  # empty while nothing has worked
-    p_feasible: float  # the probability to work
+    p_feasible: float  # the probability to work and to keep every limit
     band: tuple[float, float]  # its one-sigma range
     bad_luck: float = 0.0  # the chance that a design which works fails all the same
     optimism: float = 0.0  # taken off the score of a design because a search has chosen it

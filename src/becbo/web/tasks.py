@@ -16,7 +16,9 @@ from typing import Any
 from becbo import insight
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.describing import describe
+from becbo.campaign.formatting import sentence
 from becbo.errors import InvalidInput
+from becbo.insight.suggestions import Suggestion
 from becbo.optimizer import Optimizer
 from becbo.report.html import report_sections
 from becbo.trial import Trial
@@ -170,8 +172,15 @@ def render_insight(where: str, name: str) -> RenderedInsight:
     """What a campaign has taught so far."""
     found = insight.analyze_campaign(_campaign(where, name))
     why = {
-        "next" if each.number is None else str(each.number): f"{each.why} {each.change}".rstrip()
+        "next" if each.number is None else str(each.number): _reason(each)
         for each in found.suggestions
     }
     said = why or {"next": found.obstacle}
     return RenderedInsight(report_sections(found), said | {"best": found.confirmation})
+
+
+def _reason(suggestion: Suggestion) -> str:
+    """Why a design is suggested; the page has the remarks of pending runs without a model."""
+    is_new = suggestion.number is None and suggestion.remark
+    remark = sentence(suggestion.remark) if is_new else ""
+    return " ".join(filter(None, (suggestion.why, remark, suggestion.change)))

@@ -109,11 +109,11 @@ function swap(region, fresh) {
 }
 
 // The sections of the report that this page does not have itself.
-const SECTIONS = ["front", "progress", "limits", "maps", "expected", "drivers", "calibration", "reasons"];
+const SECTIONS = ["outlook", "front", "progress", "limits", "maps", "expected", "drivers", "calibration", "reasons"];
 const MANY = 3; // figures that a phone shows at once
 const OPTIONS = { responsive: true, displayModeBar: false };
 const isNarrow = matchMedia("(max-width: 640px)").matches;
-const isOpen = new Map(SECTIONS.map((name) => [name, !isNarrow || ["front", "progress"].includes(name)]));
+const isOpen = new Map(SECTIONS.map((name) => [name, !isNarrow || ["outlook", "front", "progress"].includes(name)]));
 const isChosen = new Map(); // which figure of a section a phone shows
 let figures = {};
 
