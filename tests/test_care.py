@@ -180,13 +180,20 @@ def test_minimize_tells_its_plan():
 
 def test_nothing_worked_and_nothing_may_fail_any_more():
     optimizer = Optimizer(LINE, seed=0, n_initial=5, failures=Failures(budget=2))
-    with pytest.raises(BecboError, match="allows 2 more experiments at present, not 3"):
+    with pytest.raises(BecboError, match="allows 2 of 3 more experiments at present.*ask for 2"):
         optimizer.ask(3)
     assert not optimizer.trials
-    for trial in optimizer.ask(2):
-        optimizer.fail(trial)
-    with pytest.raises(BecboError, match="nothing has worked so far"):
+    asked = optimizer.ask(2)
+    with pytest.raises(BecboError, match="wait for the results of what is pending"):
         optimizer.ask()
+    for trial in asked:
+        optimizer.fail(trial)
+    with pytest.raises(BecboError, match="nothing has worked so far.*add an experiment that is kn"):
+        optimizer.ask()
+    with pytest.raises(BecboError, match="nothing has worked so far"):
+        optimizer.check_budget(1)
+    optimizer.add({"x": 0.5}, 1.0)
+    optimizer.check_budget(1)
 
 
 def test_a_price_keeps_proposals_away_from_the_edge():

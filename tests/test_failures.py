@@ -31,7 +31,7 @@ def chance(optimizer, x):
 @pytest.mark.parametrize(
     "wrong, message",
     [
-        ({"chance": 1}, "failures: chance 1 must be a rate from 0 to below 1, such as 0.1"),
+        ({"chance": 1}, "failures: chance 1 must be a rate from 0 to below 1, such as 0.1; leave"),
         ({"chance": -0.1}, "failures: chance -0.1 must be a rate"),
         ({"chance": True}, "failures: chance True must be a rate"),
         ({"chance": float("nan")}, "failures: chance nan must be a rate"),
@@ -61,7 +61,8 @@ def test_a_description_keeps_them() -> None:
 
 def test_what_is_known_in_words() -> None:
     assert str(Failures(0.05, 3, 10)) == (
-        "5 % of good designs fail by bad luck, each costs 3 experiments more, at most 10"
+        "5 % of good designs fail by bad luck, a failure costs 3 experiments more, "
+        "at most 10 experiments may fail"
     )
     assert (str(Failures(chance=0)), str(Failures())) == ("never by bad luck", "nothing is known")
 

@@ -276,6 +276,7 @@ TABLE: dict[str, set[str]] = {
     },
     "becbo.tables.files": {"openpyxl", "becbo.errors"},
     "becbo.insight": {
+        "becbo.errors",
         "becbo.arrays",
         "numpy",
         "scipy",

@@ -36,7 +36,7 @@ BAD = {
         lambda: Objective("cost", reference=math.nan),
         "reference of 'cost' nan is not finite; give a finite number, or leave it out",
     ),
-    "no bound": (lambda: Limit("stress"), "limit 'stress' needs lower= or upper=, or both"),
+    "no bound": (lambda: Limit("stress"), "limit 'stress' needs `lower` or `upper`, or both"),
     "infinite bound": (
         lambda: Limit("stress", upper=math.inf),
         "upper of 'stress' inf is not finite; give a finite number, or leave it out",

@@ -56,8 +56,8 @@ class Failures:
             return
         if isinstance(chance, bool) or not isinstance(chance, Real) or not 0 <= chance < 1:
             raise InvalidInput(
-                f"failures: chance {chance!r} must be a rate from 0 to below 1, such as 0.1, or "
-                "None to learn it"
+                f"failures: chance {chance!r} must be a rate from 0 to below 1, such as 0.1; leave "
+                "it out to have it learned"
             )
         object.__setattr__(self, "chance", float(chance))
 
@@ -68,9 +68,9 @@ class Failures:
             share = f"{100 * self.chance:.3g} % of good designs fail by bad luck"
             said.append(share if self.chance else "never by bad luck")
         if self.price:
-            said.append(f"each costs {self.price:g} experiments more")
+            said.append(f"a failure costs {self.price:g} experiments more")
         if self.budget is not None:
-            said.append(f"at most {self.budget}")
+            said.append(f"at most {self.budget} experiments may fail")
         return ", ".join(said) or "nothing is known"
 
     @property

@@ -352,6 +352,19 @@ class Optimizer:
                     self._models = self._proposer.fit(data, rng)
             return self._models
 
+    def check_budget(self, q: int) -> None:
+        """Raises what `ask(q)` would raise because of the budget of failures; asks no model.
+
+        Args:
+            q: how many experiments.
+
+        Raises:
+            BecboError: if so many failures would break the budget of failures, and no design has
+                worked yet that could be repeated.
+        """
+        with self._lock:
+            self._n_risky(q)
+
     @property
     def outlook(self) -> Outlook:
         """What more experiments may bring, and whether to go on. It takes as long as an `ask`."""
@@ -380,12 +393,20 @@ class Optimizer:
         if n_risky >= q:
             return q
         if not data.acceptable.any():
+            allowed = f"{n_risky} of {q} more experiments" if n_risky else "no more experiments"
             raise BecboError(
-                f"the budget of failures allows {n_risky} more experiments at present, not {q}: "
-                "nothing has worked so far that could be repeated; tell what is pending, or raise "
-                "the budget"
+                f"the budget of failures allows {allowed} at present: nothing has worked so far "
+                f"that could be repeated; {self._way_out(n_risky)}, or raise the budget"
             )
         return n_risky
+
+    def _way_out(self, n_risky: int) -> str:
+        """What helps if a budget of failures allows only so many experiments."""
+        if n_risky:
+            return f"ask for {n_risky}"
+        if self.pending:
+            return "wait for the results of what is pending"
+        return "add an experiment that is known to work"
 
     def _ask_design(self, q: int) -> list[Trial]:
         """Up to q points of the initial design, as long as it is not complete.

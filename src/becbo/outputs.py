@@ -121,7 +121,7 @@ class Limit:
             _check_bound(self, what)
         low, high = self.bounds
         if low == -math.inf and high == math.inf:
-            raise InvalidInput(f"limit {self.name!r} needs lower= or upper=, or both")
+            raise InvalidInput(f"limit {self.name!r} needs `lower` or `upper`, or both")
         if not low < high:
             raise InvalidInput(f"limit {self.name!r}: lower {low!r} must be below upper {high!r}")
 

@@ -13,7 +13,7 @@ import pytest
 from coating import COATING, DESIGN, new_campaign, used_campaign
 
 import becbo.optimizer
-from becbo import InvalidInput, Objective, Optimizer, Outcome, Trial
+from becbo import BecboError, InvalidInput, Objective, Optimizer, Outcome, Trial
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.describing import describe, read_description
 from becbo.campaign.errors import Conflict
@@ -67,6 +67,22 @@ def test_a_budget_of_failures_lasts_for_the_planned_runs(tmp_path: Path) -> None
         stated[budget] = run.believed.p_feasible
         assert campaign.optimizer().settings.n_planned == budget
     assert stated[13] < 0.9 and stated[200] > 0.98
+
+
+def test_what_a_budget_of_failures_refuses_leaves_no_trace(tmp_path: Path) -> None:
+    campaign = Campaign.create({**COATING, "failures": {"budget": 2}}, tmp_path / "lab.db")
+    with pytest.raises(BecboError, match="allows 2 of 3 more experiments"):
+        campaign.suggest(3)
+    assert not campaign.study_data.trials
+    first, second = campaign.suggest(2)
+    campaign.record(second.number, lost=True)
+    with pytest.raises(BecboError, match="allows 1 of 2 more experiments"):
+        campaign.suggest(2)
+    assert [run.repeats for run in campaign.suggest()] == [(second.number,)]
+    with pytest.raises(BecboError, match="wait for the results of what is pending"):
+        campaign.suggest()
+    campaign.record(first.number, 600)
+    assert campaign.suggest()[0].number == 3
 
 
 def test_create_and_open(tmp_path: Path) -> None:
@@ -253,6 +269,26 @@ def test_undo(tmp_path: Path) -> None:
     number = campaign.suggest()[0].number
     with pytest.raises(InvalidInput, match=f"run {number} has no entry to undo"):
         campaign.undo(number)
+
+
+@pytest.mark.parametrize("entry", [{"value": 610}, {"failed": "cracked"}, {"lost": True}])
+def test_undo_brings_the_first_entry_of_a_suggestion_back(
+    tmp_path: Path, entry: dict[str, Any]
+) -> None:
+    campaign = used_campaign(tmp_path).signed("Ann")
+    recorded = campaign.record(0, **entry, note="hazy")
+    assert campaign.undo(0).outcome is Outcome.PENDING
+    again = campaign.signed("Bob").undo(0)
+    assert (again.result, again.note, again.by) == (recorded.result, "hazy", "Ann")
+    assert again.entry == recorded.entry
+    assert campaign.undo(0).outcome is Outcome.PENDING
+    campaign.record(0, 620)
+    assert campaign.undo(0).outcome is Outcome.PENDING
+    assert campaign.undo(0).value == 620
+    campaign.undo_last()
+    assert campaign.undo(0).value == 620
+    states = [trial.state for trial in campaign.study_data.trials]
+    assert not [state for state in states if not state.is_finished()]
 
 
 def undone(campaign: Campaign) -> list[str]:

@@ -107,7 +107,7 @@ def test_results_that_cannot_be(campaign: Campaign, arguments: Any, words: str) 
         ({"objectives": ["strength"]}, "must have entries such as `strength: {direction"),
         ({"objectives": {"ph": {"target": 7, "direction": "minimize"}}}, "give one of them"),
         ({"objectives": {"ph": {"upper": 7}}}, "objectives: 'ph': unknown 'upper'"),
-        ({"limits": {"viscosity": {}}}, "limit 'viscosity' needs lower= or upper="),
+        ({"limits": {"viscosity": {}}}, "limit 'viscosity' needs `lower` or `upper`"),
         ({"limits": {"viscosity": {"lower": 3, "upper": 1}}}, "lower 3.0 must be below upper 1.0"),
         ({"limits": {"strength": {"upper": 1}}}, "strength stands more than once"),
         ({"recorded": {"heat": {}}}, "'heat' is a parameter and an output too"),

@@ -201,7 +201,7 @@ def test_new_asks_how_numbers_can_be_set(
         "1 to 9 h",
         "1 to 4, whole numbers",
     ]
-    assert "it = 'wide' is not a number" in done.out
+    assert "  'wide' is not a number" in done.out
     assert "time: step 100.0 must be positive and at most 8.0" in done.out
     assert done.out.count("Do factors matter") == 2  # not for steps, whole numbers and below zero
     assert "such as the risk" in done.out

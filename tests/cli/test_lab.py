@@ -118,7 +118,7 @@ def test_a_campaign_from_the_first_to_the_last_command(becbo: Becbo, tmp_path: P
         "3 of 40 done: 2 worked, 1 failed",
         "Best so far: -1.5 HV (run 0)",
         "peeled [red]off  1",
-        "temperature [°C]",
+        "[°C]",
         "-5 % humidity",
     ):
         assert words in done.out
@@ -151,6 +151,23 @@ def test_a_used_up_budget(becbo: Becbo, tmp_path: Path) -> None:
     campaign = Campaign.create({**COATING, "budget": 1}, tmp_path / "becbo.db")
     campaign.add(DESIGN, 5)
     assert "The budget of 1 experiment is used up." in becbo("suggest").out
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_status_breaks_no_number_whatever_the_width(
+    becbo: Becbo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    numbers = {f"parameter {i}": {"low": 0, "high": 100, "unit": "µm"} for i in range(6)}
+    campaign = Campaign.create({**COATING, "parameters": numbers}, FILE)
+    design = {name: 11.1111 + i for i, name in enumerate(numbers)}
+    campaign.add(design, failed="it does not stick to steel", note="too " * 9 + "wet")
+    campaign.plan(design)
+    shown = becbo("status", "--all").out
+    assert shown.count("12.1111") == shown.count("16.1111") == 3
+    runs = shown[shown.index("\nPending") : shown.index("\nOutlook")]
+    assert max(map(len, runs.splitlines())) <= width
+    assert runs.count("parameter 3") == (2 if width > 80 else 3)  # in headings, or in runs
 
 
 def test_nothing_yet(becbo: Becbo, tmp_path: Path) -> None:
@@ -288,7 +305,7 @@ def test_questions_are_asked_again(
         ("layers\nw", "temperature\nlayers\nw"),
         ("argon, nitrogen\n", "argon\ngas\nc\nargon, nitrogen\n"),
         ("temperature + 10", "temperature + gas <= 3\ntemperature + 10"),
-        ("20\nno\n\n\n\n", "many\n0\n2.5\n20\nno\n100 %\noften\n10 %\n-1\n\n0\n2.5\n6\n"),
+        ("20\nno\n\n\n\n", "many\n0\n2.5\n20\nyes\n100\noften\n10 %\n-1\n\n0\n2.5\n6\n"),
     ]  # fmt: skip
     text = ANSWERS
     for right, more in wrong:
@@ -315,11 +332,12 @@ def test_questions_are_asked_again(
         "'many' is not a number",
         "budget 0 must be a whole number",
         "'2.5' is not a whole number",
-        "failures: chance 1.0 must be a rate from 0 to below 1",
-        "it = 'often' is not a number",
+        "'100' must be from 0 to below 100 %",
+        "  'often' is not a number",
         "failures: price -1.0 must be a number of experiments",
         "failures: budget 0 must be a whole number of at least 1",
-        "10 % of good designs fail by bad luck, at most 6",
+        "10 % of good designs fail by bad luck, at most 6 experiments may fail",
+        "noisy        the same settings, measured twice, give different values",
     ):
         assert words in done.out, words
     description = Campaign.open("becbo.db", "steel coating").description
@@ -392,6 +410,20 @@ def test_ctrl_c_among_several_suggestions_shows_those_that_were_made(
     assert all(f"Run {run.number}\n" in done.out for run in made)
 
 
+def test_suggestions_that_a_budget_of_failures_allows_are_shown_before_it_refuses_more(
+    becbo: Becbo, tmp_path: Path
+) -> None:
+    campaign = Campaign.create({**COATING, "failures": {"budget": 2}}, FILE)
+    done = becbo("suggest", "-n", "5")
+    assert done.code == 2
+    assert "2 of 5 suggestions were made: the budget of failures allows no more exp" in done.err
+    assert "Run 0\n" in done.out and "Run 1\n" in done.out and "Run 2\n" not in done.out
+    again = becbo("suggest", "--json")
+    assert (again.code, again.out) == (2, "") and "were made" not in again.err
+    campaign.record(0, 600)
+    assert campaign.suggest()[0].number == 2  # nothing was written for what was refused
+
+
 def test_decimal_commas(becbo: Becbo, tmp_path: Path) -> None:
     used_campaign(tmp_path)
     assert "run 0 is -1.5 HV" in becbo("record", "0", "-1,5").out
@@ -418,13 +450,13 @@ def test_an_import_says_what_it_did(becbo: Becbo, tmp_path: Path) -> None:
     assert done.out.splitlines() == [
         "added 4 runs: 3, 4, 5, 6",
         "recorded 0 runs",
-        "of these 1 worked, 2 failed, 1 lost; failed because the cell was empty: 1 run: 4",
+        "of these 1 worked, 2 failed, 1 lost; failed because no objective has a value: 1 run: 4",
         "filled in the reason or note of 1 run: 2",
         "1 row known already",
         "1 row without a result, still pending; write failed where the experiment failed",
         "The table has another reason or note for run 1; the recorded one was kept.",
         """To change it: becbo correct 1 600.0 --note 'by Ann'"'"'s oven' -c coating""",
-        "If empty cells do not mean failed, undo the import: becbo undo -c coating",
+        "If that does not mean failed, undo the import: becbo undo -c coating",
     ]
     done = becbo("undo")
     assert "Taken back: an import of 5 runs: 2, 3, 4, 5, 6; best so far: 600 HV" in done.out
@@ -441,6 +473,21 @@ def test_how_to_correct_what_a_table_has_otherwise(becbo: Becbo, tmp_path: Path)
     assert result_text(campaign.run(2).result, OUTPUTS) == "failed (bent)"
 
 
+def test_a_changed_value_in_a_table_may_be_a_correction(becbo: Becbo, tmp_path: Path) -> None:
+    campaign = used_campaign(tmp_path)
+    table = tmp_path / "a.csv"
+    table.write_text("temperature,layers,gas,hardness\n200,2,argon,605\n300,2,argon,700")
+    done = becbo("import", "a.csv")
+    assert "Run 3 has the settings of run 1, but not its result: it counts as another" in done.out
+    assert "Run 4" not in done.out
+    (command,) = re.findall("If it corrects run 1, undo the import, then: becbo (.*)", done.out)
+    becbo("undo")
+    becbo(*command.split())
+    assert campaign.run(1).value == 605
+    table.write_text("temperature,layers,gas,hardness\n200,2,argon,605\n200,2,argon,611")
+    assert "has the settings of" not in becbo("import", "a.csv").out  # measured once more
+
+
 def test_undo_walks_back(becbo: Becbo, tmp_path: Path) -> None:
     used_campaign(tmp_path)
     becbo("record", "0", "610")
@@ -450,6 +497,19 @@ def test_undo_walks_back(becbo: Becbo, tmp_path: Path) -> None:
         "Taken back: run 0 is 610 HV",
         "Taken back: run 0 is pending",
         "Taken back: run 2 is lost (taken back)",
+    ]
+
+
+def test_a_second_undo_says_that_it_brings_the_entry_back(becbo: Becbo, tmp_path: Path) -> None:
+    used_campaign(tmp_path)
+    becbo("record", "0", "610")
+    said = [becbo("undo", number).out.split(";")[0] for number in ("0", "0", "2", "2", "0")]
+    assert said == [
+        "Taken back: run 0 is pending",
+        "Brought back: run 0 is 610 HV",
+        "Taken back: run 2 is lost (taken back)",
+        "Brought back: run 2 is failed (cracked)",
+        "Taken back: run 0 is pending",
     ]
 
 
@@ -692,7 +752,7 @@ def test_several_outputs_from_the_questions_to_the_front(
     answer(GLUE_ANSWERS)
     done = becbo("new")
     assert (done.code, done.err) == (0, "")
-    assert "needs lower= or upper=" not in done.out
+    assert "needs `lower` or" not in done.out
     outputs = Campaign.open(tmp_path / "becbo.db").description.outputs
     assert [output.wish for output in outputs] == [
         "as large as possible",
@@ -727,6 +787,17 @@ def test_several_outputs_from_the_questions_to_the_front(
     ):
         done = becbo(*arguments)
         assert done.code == 2 and words in done.err, done.err
+
+
+def test_a_correction_names_what_it_leaves_out(becbo: Becbo, tmp_path: Path) -> None:
+    campaign = Campaign.create({**COATING, "limits": {"cost": {"upper": 9, "unit": "€"}}}, FILE)
+    campaign.add(DESIGN, {"hardness": 600, "cost": 7.1})
+    done = becbo("correct", "0", "hardness=610")
+    assert "run 0 is hardness 610 HV" in done.out
+    assert "Measured before and left out now: cost 7.1 €." in done.out
+    assert "left out" not in becbo("correct", "0", "hardness=610", "cost=7.1").out
+    assert "left out" not in becbo("correct", "0", "--failed", "hardness=610", "cost=8").out
+    assert "left out now: hardness 610 HV, cost 8 €." in becbo("correct", "0", "--failed").out
 
 
 RECIPE_ANSWERS = """\

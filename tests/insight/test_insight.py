@@ -777,6 +777,15 @@ def test_nothing_has_worked(tmp_path: Path) -> None:
     assert found.failure_importances.parameters == found.value_importances.parameters == ()
 
 
+def test_what_was_learned_is_told_also_if_nothing_can_be_suggested(tmp_path: Path) -> None:
+    rows = table(4, always("melted"))
+    found = analyze_campaign(campaign_of(tmp_path, rows, failures={"budget": 3}))
+    assert found.suggestions == ()
+    assert found.obstacle.startswith("Nothing can be suggested: the budget of failures allows no")
+    assert "add an experiment that is known to work, or raise the budget." in found.obstacle
+    assert found.maps.maps and found.maps.anchor_name == "run 3, the last"
+
+
 def test_nothing_has_failed(tmp_path: Path) -> None:
     found = analyze_campaign(campaign_of(tmp_path, table(12, lambda heat, *rest: heat)))
     assert found.failure_importances.parameters == ()

@@ -208,6 +208,13 @@ def test_a_report_of_one_parameter_and_one_outcome(came: Any, tmp_path: Path) ->
     assert ("Nothing has failed so far" in page.text) == (came != "failed")
 
 
+def test_a_report_says_why_nothing_can_be_suggested(tmp_path: Path) -> None:
+    rows = [*table(4)[:1], *([*row[:-2], "failed", ""] for row in table(4)[1:])]
+    spent = {**PLAN, "failures": {"budget": 3}}
+    page = Page(report.report_page(analyze_campaign(campaign_in_memory(tmp_path, spent, rows))))
+    assert page.text.count("Nothing can be suggested: the budget of failures allows no more") == 2
+
+
 @pytest.mark.parametrize("reasons", ["thin", "thin, hot"])
 def test_runs_that_count_for_several_reasons(reasons: str, tmp_path: Path) -> None:
     plan = {"name": "a", "parameters": {"x": {"low": 0, "high": 1}}}

@@ -253,7 +253,7 @@ BAD_ROWS = [
     ("200,2,argon,'-1,600 HV',,", "hardness = '-1,600 HV' is ambiguous; write -1600 or -1.600"),
     ("200,2,argon,'1,600,5',,", ".* write a decimal point, and nothing between thousands"),
     ("200,2,argon,1_600,,", "hardness = '1_600' is not a number"),
-    ("200,2,argon,60 %,,", "hardness = '60 %' is not a number; write it without %"),
+    ("200,2,argon,60 %,,", "hardness = '60 %' is not a number; write it without %, in HV"),
 ]
 
 
@@ -553,6 +553,21 @@ def test_what_counts_as_failed_only_because_it_is_empty(tmp_path: Path) -> None:
     sheet = [[*HEADINGS, "reason"], *([200, 2, "argon", *end] for end in ends)]
     done = import_cells(campaign, sheet)
     assert (done.counts[Outcome.OK], done.counts[Outcome.FAILED]) == (1, 3)
+    assert [run.number for run in done.blank] == [1]
+
+
+def test_a_failure_that_nobody_stated_is_named_even_if_a_limit_was_measured(tmp_path: Path) -> None:
+    content = {**COATING, "limits": {"cost": {"upper": 9}}}
+    campaign = Campaign.create(content, tmp_path / "lab.db")
+    campaign.suggest()
+    sheet = table_cells(campaign.description, campaign.runs)
+    sheet[1][sheet[0].index("cost")] = 3  # and the outcome stays `pending`
+    assert [run.number for run in import_cells(campaign, sheet).blank] == [0]
+    assert result_text(campaign.run(0).result, campaign.description.outputs) == "failed (cost 3)"
+    ends: list[list[Cell]] = [[None, 3, ""], [None, "failed", ""], [None, 3, "bent"], [5, 3, ""]]
+    rows = [[200, 2, "argon", *end] for end in ends]
+    done = import_cells(campaign, [[*HEADINGS, "cost", "reason"], *rows])
+    assert done.counts == {Outcome.FAILED: 3, Outcome.OK: 1}
     assert [run.number for run in done.blank] == [1]
 
 

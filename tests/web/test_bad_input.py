@@ -71,6 +71,7 @@ FORMS: list[tuple[str, dict[str, str], dict[str, Any], str]] = [
     ("/new", {**NEW, **RANGE, "budget": "many"}, {}, "budget = &#39;many&#39; is not a number"),
     ("/new", {**NEW, **RANGE, "budget": "0"}, {}, "budget"),
     ("/new", {**NEW, **RANGE, "risk": "2"}, {}, "risk"),
+    ("/new", {**NEW, **RANGE, "risk": "20%"}, {}, "without %, such as 0.2 for 20 %"),
     ("/new", {**NEW, **RANGE, "failures-price": "-1"}, {}, "failures: price -1 must be"),
     ("/new", {**NEW, **RANGE, "failures-budget": "few"}, {}, "failures, budget = &#39;few&#39;"),
     ("/new", {**NEW, **RANGE, "constraints": "a + b <= 1"}, {}, "b"),

@@ -185,6 +185,7 @@ def test_record_what_has_no_value(
 def test_correct_and_take_back(site: Site, campaign: Campaign) -> None:
     text = text_of(site, f"{PAGE}/runs/3")
     assert 'value="cracked"' in text and "returns to: lost" in text
+    assert "<strong>cracked</strong>" in text  # beside the mark that says failed
     fields = {"outcome": "ok", "output-0": "377", "version": "3"}
     corrected = site.send(f"{PAGE}/runs/3/correct", fields)
     assert "Run 3 is corrected: 377 HV." in text_of(site, corrected.headers["location"])
@@ -250,7 +251,9 @@ def test_an_import_says_what_it_took_for_granted(site: Site, campaign: Campaign)
     answer = site.send(f"{PAGE}/import", {}, files={"file": ("old.csv", rows)})
     text = text_of(site, answer.headers["location"])
     assert "2 experiments added, reason or note of 1 experiment filled in." in text
-    assert "Of these, 2 failed because the cell was empty; if that is wrong, correct it" in text
+    assert (
+        "Of these, 2 failed because no objective has a value; if that is wrong, correct it" in text
+    )
     assert campaign.run(0).note == "hazy"
 
 

@@ -21,7 +21,7 @@ from becbo.campaign.changes import changes, check_change
 from becbo.campaign.description import Description
 from becbo.campaign.errors import Conflict, NotFound
 from becbo.campaign.formatting import result_text
-from becbo.campaign.proposals import ask_study, plan_of
+from becbo.campaign.proposals import ask_study, check_budget, plan_of
 from becbo.campaign.runs import (
     BY,
     WITHDRAWN,
@@ -56,8 +56,8 @@ class Campaign:
     Several people and programs may use a campaign at once, through Python, the command line, the
     web page or optuna-dashboard. An entry is written completely or not at all, and nobody
     overwrites an entry that they have not seen. Every error is an `InvalidInput` (`NotFound`: there
-    is no run with this number) or, if somebody else was faster, a `Conflict`. Nothing has changed
-    then.
+    is no run with this number) or, if somebody else was faster, a `Conflict`; a suggestion that the
+    budget of failures does not allow is a plain `BecboError`. Nothing has changed then.
 
     Args:
         where: The file or database in which it is kept.
@@ -231,8 +231,11 @@ class Campaign:
 
         Raises:
             InvalidInput: `q` is not a positive whole number, or no further design is possible.
+            BecboError: The budget of failures does not allow so many, and nothing has worked yet
+                that could be repeated. Nothing is suggested then.
         """
         q = whole_number("suggest: the number of experiments", q)
+        check_budget(self.description, self.study_data, self.runs, q)
         trials = self._retry_lost(q)
         trials += ask_study(self._study, self.description, q - len(trials))
         return [run for run in self.runs if run.trial in trials]
@@ -313,7 +316,8 @@ class Campaign:
 
         Args:
             number: The number of the run, which it keeps.
-            value: The measured value, or a dict of values.
+            value: The measured value, or a dict of values. It replaces the whole result: an output
+                that is left out counts as not measured, whatever was recorded before.
             failed: The design does not work: the reason, or True.
             lost: The experiment says nothing about its design: the reason, or True.
             measured: What was measured although it failed.
@@ -341,8 +345,8 @@ class Campaign:
         """Takes back the last entry about a run.
 
         The run returns to its previous state: pending, or with its earlier result. A second `undo`
-        restores the entry. An experiment that was added or imported has no previous state and
-        becomes lost.
+        in a row restores the entry. An experiment that was added or imported has no previous state
+        and becomes lost.
 
         Args:
             number: The number of the run.
@@ -352,16 +356,19 @@ class Campaign:
             The run in its previous state.
 
         Raises:
-            InvalidInput: The run is pending.
+            InvalidInput: Nothing was recorded about the run.
             Conflict: The run has changed since `version`.
         """
         with self._lock():
-            run = self._current(number, version)
-            if run.outcome is Outcome.PENDING:
+            run, description = self._current(number, version), self.description
+            if run.outcome is not Outcome.PENDING:
+                store.write(self._study, [store.restored_run(description, run, run.before)])
+            elif run.before.result.outcome is not Outcome.PENDING:  # its entry was undone
+                store.write(self._study, endings=[store.restored_entry(description.outputs, run)])
+            else:
                 raise InvalidInput(
                     f"run {number} has no entry to undo; withdraw it if nobody will carry it out"
                 )
-            store.write(self._study, [store.restored_run(self.description, run, run.before)])
         return self.run(number)
 
     def undo_last(self, *, entry: int | None = None) -> list[Run]:

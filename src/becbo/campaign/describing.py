@@ -159,7 +159,14 @@ def _output_entries(
     if content.get("objective") is not None and content.get("objectives") is not None:
         raise InvalidInput("give either `objective`, for one, or `objectives`, for several")
     if content.get("objectives") is None:
-        given = content.get("objective") or {}
+        given = content.get("objective")
+        others = [key for key in _OUTPUT_SECTIONS.values() if content.get(key) is not None]
+        if given is None and others:
+            raise InvalidInput(
+                f"{' and '.join(others)} alone say nothing about what to optimise; add an "
+                "objective, as in `objective: {name: strength, direction: maximize}`"
+            )
+        given = given or {}
         yield Objective, "objective", {"name": given} if isinstance(given, str) else given
     for kind, section in _OUTPUT_SECTIONS.items():
         named = content.get(section)

@@ -187,12 +187,13 @@ class Description:
 
     def _outputs_dict(self) -> dict[str, Any]:
         objectives = {o.name: self._output_dict(o, _OBJECTIVE) for o in self.outputs.objectives}
-        written: dict[str, Any] = {"objectives": objectives}
-        if len(objectives) == 1:
-            name, keys = next(iter(objectives.items()))
-            written = {"objective": _different({"name": name}, {"name": "value"}) | keys}
         limits = {limit.name: self._output_dict(limit, _LIMIT) for limit in self.outputs.limits}
         recorded = {o.name: self._output_dict(o, _RECORDED) for o in self.outputs.recorded}
+        written: dict[str, Any] = {"objectives": objectives}
+        if len(objectives) == 1:
+            ((name, keys),) = objectives.items()
+            may_miss = name == "value" and not limits and not recorded
+            written = {"objective": keys if may_miss else {"name": name} | keys}
         return written | {"limits": limits, "recorded": recorded}
 
     def _output_dict(self, output: Output, defaults: Mapping[str, Any]) -> dict[str, Any]:

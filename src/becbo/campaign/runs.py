@@ -375,9 +375,11 @@ def _was_pending(trial: FrozenTrial) -> bool:
 
 def _before(trial: FrozenTrial, history: Mapping[int, RunState]) -> RunState:
     """The run before one of its trials, given the finished ones by number."""
-    if _was_pending(trial):
+    earlier = [number for number in history if number < trial.number]
+    is_reopened = REOPENED in trial.system_attrs and not trial.state.is_finished()
+    if _was_pending(trial) and not is_reopened:
         return RunState(PENDING, "", None, NOTHING)
-    if earlier := [number for number in history if number < trial.number]:
+    if earlier:
         return history[max(earlier)]
     return RunState(UNDONE, _note(trial), None, NOTHING)
 

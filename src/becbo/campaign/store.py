@@ -160,7 +160,7 @@ def describe_study(study: optuna.Study, description: Description) -> None:
     """Stores the description in the study; the trials get choices that were added or removed."""
     name_values(study, value_names(description.outputs, description.headings))
     before = study.user_attrs.get(DESCRIPTION)
-    choices = {} if before is None else _changed_choices(describe(before), description)
+    choices = {} if before is None else _changed_choices(_read(before), description)
     if choices:
         replace_choices(study, choices, {DESCRIPTION: description.to_dict()})
     else:
@@ -186,7 +186,12 @@ def description_in(study: optuna.Study) -> Description:
 
 @lru_cache(maxsize=64)  # every property of a campaign needs it
 def _described(content: str) -> Description:
-    return describe(json.loads(content))
+    return _read(json.loads(content))
+
+
+def _read(stored: Mapping[str, Any]) -> Description:
+    """A stored description; one of an earlier version may lack an objective that says nothing."""
+    return describe(stored if "objectives" in stored else {"objective": {}, **stored})
 
 
 def new_run(
@@ -237,6 +242,13 @@ def restored_run(description: Description, run: Run, earlier: RunState) -> Froze
     is_pending = earlier.result.outcome is Outcome.PENDING
     attrs = {REOPENED: True} if is_pending else {RESTORES: earlier.entry, BY: earlier.by}
     return replaced_run(description, run, earlier.result, earlier.note, attrs)
+
+
+def restored_entry(outputs: Outputs, run: Run) -> Ending:
+    """How the trial of a run ends that is pending only because its entry was undone."""
+    earlier = run.before
+    attrs = {RESTORES: earlier.entry, BY: earlier.by}
+    return finished_run(outputs, run, earlier.result, earlier.note, attrs)
 
 
 def finished_run(

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
+from rich.padding import Padding
 from rich.table import Table
 
 from becbo import Outcome, Outlook, Stop
@@ -21,6 +24,7 @@ from becbo.campaign.formatting import (
     plural,
     result_text,
     sentence,
+    values_text,
 )
 from becbo.campaign.runs import Run
 from becbo.campaign.status import Status
@@ -32,6 +36,8 @@ from becbo.outputs import Outputs
 
 if TYPE_CHECKING:
     from becbo.tables.importing import ImportSummary
+
+_ANY_WIDTH = 1_000_000  # characters, more than any table has
 
 
 def overview(description: Description) -> Table:
@@ -45,6 +51,8 @@ def overview(description: Description) -> Table:
     for text in description.constraints:
         table.add_row("known limit", escape(text))
     table.add_row("budget", "open" if description.budget is None else f"{description.budget}")
+    if description.settings.noisy:
+        table.add_row("noisy", "the same settings, measured twice, give different values")
     if (failures := description.settings.failures) != DEFAULT:
         table.add_row("failures", str(failures))
     return table
@@ -113,6 +121,14 @@ def print_entry(console: Console, campaign: Campaign, run: Run, verb: str, optio
     hint(console, "Next", f"suggest{options}")
 
 
+def print_left_out(console: Console, description: Description, run: Run) -> None:
+    """Names what was measured before the last change of a run and is missing now."""
+    before = run.before.result.values
+    missing = {name: value for name, value in before.items() if run.values.get(name) is None}
+    if words := values_text(missing, description.outputs):
+        _say(console, f"[yellow]Measured before and left out now: {escape(words)}.[/]")
+
+
 def print_undone(console: Console, campaign: Campaign, runs: Sequence[Run], options: str) -> None:
     """Prints what was undone: one entry, or an import."""
     if len(runs) == 1:
@@ -140,8 +156,13 @@ def print_imported(console: Console, done: ImportSummary, options: str) -> None:
         _say(console, escape(words))
     for run in done.differing:
         hint(console, "To change it", f"{_correction(run)}{options}")
+    for run, known in done.doubtful:
+        which = f"Run {run.number} has the settings of run {known.number}, but not its result"
+        _say(console, f"{which}: it counts as another experiment.")
+        command = f"{_correction(replace(run, number=known.number))}{options}"
+        hint(console, f"If it corrects run {known.number}, undo the import, then", command)
     if done.blank:
-        hint(console, "If empty cells do not mean failed, undo the import", f"undo{options}")
+        hint(console, "If that does not mean failed, undo the import", f"undo{options}")
 
 
 def _named(runs: Sequence[Run]) -> str:
@@ -150,13 +171,13 @@ def _named(runs: Sequence[Run]) -> str:
 
 
 def _outcomes(done: ImportSummary) -> str:
-    """How many experiments worked and failed, and which failed because a cell was empty."""
+    """How many experiments worked and failed, and which failed only for want of a value."""
     counts = [f"{done.counts[Outcome.OK]} worked", f"{done.counts[Outcome.FAILED]} failed"]
     if done.counts[Outcome.LOST]:
         counts.append(f"{done.counts[Outcome.LOST]} lost")
     words = ", ".join(counts)
     if done.blank:
-        words += f"; failed because the cell was empty: {_named(done.blank)}"
+        words += f"; failed because no objective has a value: {_named(done.blank)}"
     return words
 
 
@@ -199,7 +220,7 @@ def print_status(
         console.print(_design(description, status.best.params), highlight=False)
     elif status.front:
         _say(console, "\nThe front: no other run is better in every objective")
-        console.print(_table(description, status.front), highlight=False)
+        _print_runs(console, description, status.front)
     if remark:
         _say(console, escape(remark))
     if status.reasons:
@@ -212,7 +233,7 @@ def print_status(
     for title, shown in (("Pending", _pending(runs)), ("All runs", runs if everything else [])):
         if shown:
             _say(console, f"\n{title}")
-            console.print(_table(description, shown), highlight=False)
+            _print_runs(console, description, shown)
 
 
 def hint(console: Console, what: str, command: str) -> None:
@@ -273,22 +294,58 @@ def _progress(campaign: Campaign) -> str:
     return f"{status.n_done}{planned} done: {', '.join(counts)}"
 
 
-def _table(description: Description, runs: Sequence[Run]) -> Table:
-    table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
-    headings = [described.heading for described in description.parameters]
-    has_names = any(run.by for run in runs)
-    last = ("outcome", "note", "by") if has_names else ("outcome", "note")
-    for heading in ("run", *headings, *description.headings.values(), *last):
-        table.add_column(escape(heading), overflow="fold")
+def _print_runs(console: Console, description: Description, runs: Sequence[Run]) -> None:
+    """Prints runs as a table if it fits into the width, otherwise one below the other."""
+    table = _table(description, runs)
+    unbounded = console.options.update_width(_ANY_WIDTH)
+    if console.measure(table, options=unbounded).minimum <= console.width:
+        console.print(table, highlight=False)
+        return
+    units = {described.name: described.unit for described in description.parameters}
     for run in runs:
-        params = [number(run.params[name]) for name in description.space.names]
-        measured = [run.values.get(name) for name in description.outputs.names]
-        values = ["" if value is None else number(value) for value in measured]
-        ended = "" if run.outcome is Outcome.OK else run.outcome.value
-        ended += f" ({run.reason})" if run.reason else ""
-        words = (ended, run.note, run.by) if has_names else (ended, run.note)
-        table.add_row(str(run.number), *map(escape, (*params, *values, *words)))
+        result = result_text(run.result, description.outputs)
+        more = [f"by {run.by}"] * bool(run.by) + [run.note] * bool(run.note)
+        said = escape("; ".join([result, *more]))
+        console.print(f"[bold]Run {run.number}[/]: {said}", highlight=False)
+        settings = (f"{name} {number(run.params[name], unit)}" for name, unit in units.items())
+        console.print(
+            Padding(escape(", ".join(settings)), (0, 0, 0, 2), expand=False), highlight=False
+        )
+
+
+def _table(description: Description, runs: Sequence[Run]) -> Table:
+    """A row for each run: no number is broken, and columns without any content are left out."""
+    rigid = [("run", [str(run.number) for run in runs])]
+    for described in description.parameters:
+        rigid.append((described.heading, [number(run.params[described.name]) for run in runs]))
+    for name, heading in description.headings.items():
+        measured = [run.values.get(name) for run in runs]
+        rigid.append((heading, ["" if v is None else number(v) for v in measured]))
+    words = [
+        ("outcome", [_ended(run) for run in runs]),
+        ("note", [run.note for run in runs]),
+        ("by", [run.by for run in runs]),
+    ]
+    table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
+    for heading, cells in rigid:
+        lines = heading.replace(" [", "\n[")  # the unit below the name
+        width = max(map(cell_len, [*lines.splitlines(), *cells]))
+        if any(cells):
+            table.add_column(escape(lines), no_wrap=True, min_width=width)
+    for heading, cells in words:
+        if any(cells):
+            table.add_column(heading, overflow="fold")
+    shown = [cells for _, cells in rigid + words if any(cells)]
+    for row in zip(*shown, strict=True):
+        table.add_row(*map(escape, row))
     return table
+
+
+def _ended(run: Run) -> str:
+    """How a run ended and why, unless it worked."""
+    if run.outcome is Outcome.OK:
+        return ""
+    return f"{run.outcome.value} ({run.reason})" if run.reason else run.outcome.value
 
 
 def _columns() -> Table:

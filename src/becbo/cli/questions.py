@@ -140,7 +140,7 @@ def _outputs(prompt: _Prompt) -> dict[str, Any]:
         name = prompt.until(question, lambda text: _new_output(text, taken))
         if not name and found["objectives"]:
             return {section: entries for section, entries in found.items() if entries}
-        section, entry = _output(prompt, is_first=not taken)
+        section, entry = _output(prompt, name, is_first=not taken)
         found[section][name] = entry
         taken.add(name)
 
@@ -153,7 +153,7 @@ def _new_output(text: str, taken: Collection[str]) -> str:
     return text
 
 
-def _output(prompt: _Prompt, is_first: bool) -> tuple[str, dict[str, Any]]:
+def _output(prompt: _Prompt, name: str, is_first: bool) -> tuple[str, dict[str, Any]]:
     """The section of the description that an output belongs to, and its entry."""
     unit = {"unit": prompt.until("  Its unit (empty: none):", _unit)}
     number = _number_in(unit["unit"])
@@ -164,18 +164,20 @@ def _output(prompt: _Prompt, is_first: bool) -> tuple[str, dict[str, Any]]:
     if wish == "target":
         return "objectives", unit | {"target": prompt.until("  Which value?", number)}
     if wish == "limit":
-        return "limits", unit | _bounds(prompt, _optional(number))
+        return "limits", unit | _bounds(prompt, name, _optional(number))
     if wish == "recorded":
         return "recorded", unit
     return "objectives", unit | {"direction": wish}
 
 
-def _bounds(prompt: _Prompt, number: Callable[[str], float | None]) -> dict[str, float | None]:
+def _bounds(
+    prompt: _Prompt, name: str, number: Callable[[str], float | None]
+) -> dict[str, float | None]:
     lower = prompt.until("  At least (empty: no lower limit):", number)
 
     def understand(text: str) -> float | None:
         upper = number(text)
-        Limit("it", lower, upper)
+        Limit(name, lower, upper)
         return upper
 
     return {"lower": lower, "upper": prompt.until("  At most (empty: no upper limit):", understand)}
@@ -183,7 +185,7 @@ def _bounds(prompt: _Prompt, number: Callable[[str], float | None]) -> dict[str,
 
 def _number_in(unit: str) -> Callable[[str], float]:
     """Reads a number with or without its unit."""
-    return lambda text: parse_number(text, "it", unit)
+    return lambda text: parse_number(text, unit=unit)
 
 
 def _optional(read: Callable[[str], float]) -> Callable[[str], float | None]:
@@ -270,18 +272,17 @@ def _failures(prompt: _Prompt) -> Failures:
     by_chance = "How many of 100 good experiments fail by bad luck, in % (empty: becbo finds out)?"
     chance = prompt.until(by_chance, lambda text: Failures(chance=_share(text) if text else None))
     cost = "What does a failure cost besides the experiment, in experiments (empty: nothing)?"
-    price = prompt.until(cost, lambda text: Failures(price=_number(text) if text else 0.0))
+    price = prompt.until(cost, lambda text: Failures(price=parse_number(text) if text else 0.0))
     at_most = "How many experiments may fail in all (empty: any number)?"
     budget = prompt.until(at_most, lambda text: Failures(budget=_whole(text) if text else None))
     return Failures(chance.chance, price.price, budget.budget)
 
 
 def _share(text: str) -> float:
-    return parse_number(text, "it", "%") / 100
-
-
-def _number(text: str) -> float:
-    return parse_number(text, "it")
+    share = parse_number(text, unit="%") / 100
+    if not 0 <= share < 1:
+        raise InvalidInput(f"{text!r} must be from 0 to below 100 %, such as 5")
+    return share
 
 
 def _choices(text: str) -> list[str]:
@@ -304,7 +305,7 @@ def _yes(text: str) -> bool:
 
 
 def _whole(text: str) -> int:
-    number = parse_number(text, "it")
+    number = parse_number(text)
     if not number.is_integer():
         raise InvalidInput(f"{text!r} is not a whole number")
     return int(number)

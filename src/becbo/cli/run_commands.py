@@ -18,7 +18,7 @@ from becbo.cli.options import (
     print_json,
     repeated_options,
 )
-from becbo.errors import InvalidInput
+from becbo.errors import BecboError, InvalidInput
 
 if TYPE_CHECKING:
     from becbo.campaign.campaign import Campaign
@@ -64,7 +64,7 @@ def suggest(
         from becbo.insight.suggestions import explain_runs
 
         runs: list[Run] = []
-        is_stopped = False
+        is_stopped, refusal = False, None
         try:
             with Console(stderr=True).status("computing suggestions") as shown:
                 while len(runs) < count:
@@ -72,6 +72,10 @@ def suggest(
                     runs += opened.suggest()
         except KeyboardInterrupt:
             is_stopped = True
+        except BecboError as error:
+            if not runs:
+                raise
+            refusal = error
         explained = explain_runs(opened.description, opened.runs, [run.number for run in runs])
         if as_json:
             print_json(
@@ -82,11 +86,14 @@ def suggest(
             )
         elif runs:
             print_suggestions(Console(), opened, explained, repeated_options(file, campaign))
+        made = f"{len(runs)} of {count} suggestions were made"
         if is_stopped:
             # One more may be pending already, written just before.
-            message = f"stopped: {len(runs)} of {count} suggestions were made"
-            typer.echo(f"{message}; `becbo status` shows all that are pending", err=True)
+            message = f"stopped: {made}; `becbo status` shows all that are pending"
+            typer.echo(message, err=True)
             raise typer.Exit(130)
+        if refusal is not None:
+            raise BecboError(f"{made}: {refusal}") from refusal
 
 
 def record(
@@ -126,11 +133,18 @@ def correct(
     campaign: NameOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Replace the result of a recorded experiment; the old entry stays in its history."""
+    """Replace the result of a recorded experiment; the old entry stays in its history.
+
+    Give all outputs again: one that is left out counts as not measured.
+    """
     with opened_campaign(file, campaign, by) as opened:
+        from becbo.cli.display import print_left_out
+
         entry = _entry(opened.description.outputs, values or [], failed, lost, reason)
         run = opened.correct(_number(number), **entry, note=note)
         _answer(opened, run, "Corrected", as_json, repeated_options(file, campaign))
+        if not as_json:
+            print_left_out(Console(), opened.description, run)
 
 
 def undo(
@@ -147,7 +161,7 @@ def undo(
     """Take back the last entry: the run returns to its previous state.
 
     Repeated without a number, it walks back through all entries; an import
-    is one entry. With a number, a second undo restores the entry.
+    is one entry. With a number, a second undo in a row restores the entry.
     """
     with opened_campaign(file, campaign) as opened:
         from becbo.campaign.serialization import run_to_dict
@@ -155,7 +169,10 @@ def undo(
 
         options = repeated_options(file, campaign)
         if number is not None:
-            _answer(opened, opened.undo(_number(number)), "Taken back", as_json, options)
+            before = opened.run(_number(number)).entry
+            run = opened.undo(_number(number))
+            is_back = run.entry is not None and (before is None or run.entry.trial > before.trial)
+            _answer(opened, run, "Brought back" if is_back else "Taken back", as_json, options)
             return
         with Console(stderr=True).status("undoing"):
             runs = opened.undo_last()

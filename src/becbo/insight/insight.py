@@ -16,10 +16,11 @@ from becbo.arrays import Array
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import Description
 from becbo.campaign.errors import NotFound
-from becbo.campaign.formatting import chance_text, plural
+from becbo.campaign.formatting import chance_text, plural, sentence
 from becbo.campaign.proposals import next_suggestion, plan_of
 from becbo.campaign.runs import Run, read_runs
 from becbo.campaign.status import Status, status_of
+from becbo.errors import BecboError
 from becbo.insight.calibration import Calibration, calibration
 from becbo.insight.importance import Function, Importance, RegionPredicate, importances
 from becbo.insight.maps import DesignMap, allowed, design_map, mapped_pairs, parameter_distances
@@ -94,6 +95,7 @@ class Insight:
         growth: How the front of several objectives grew.
         outlook: What more experiments may bring.
         suggestions: The pending runs, or the design that would be suggested next.
+        obstacle: Why nothing can be suggested next; "" if something can.
         failure_importances: Which parameters decide whether a design works.
         output_importances: Which parameters decide each objective and each limit, by name.
         maps: What the models say over pairs of parameters, through the best design.
@@ -108,6 +110,7 @@ class Insight:
     growth: Growth | None
     outlook: Outlook
     suggestions: tuple[Suggestion, ...]
+    obstacle: str
     failure_importances: Importances
     output_importances: Mapping[str, Importances]
     maps: Maps
@@ -201,7 +204,7 @@ def analyze_study(description: Description, study: StudyData) -> Insight:
     with one_thread():
         status = believed_status(description, status_of(description, runs), runs, optimizer)
         models = model_view(optimizer)
-        suggestions = _suggestions(description, study, status, runs, optimizer, rng)
+        suggestions, obstacle = _suggestions(description, study, status, runs, optimizer, rng)
         failure = _failure_importances(description, runs, models, rng)
         outputs = description.outputs
         wanted = [o.name for o in outputs.objectives] + [limit.name for limit in outputs.limits]
@@ -216,6 +219,7 @@ def analyze_study(description: Description, study: StudyData) -> Insight:
         growth(description.outputs, runs, optimizer),
         optimizer.outlook,
         suggestions,
+        obstacle,
         failure,
         drivers,
         Maps((), "", (), ""),
@@ -251,22 +255,30 @@ def _suggestions(
     runs: Sequence[Run],
     optimizer: Optimizer,
     rng: np.random.Generator,
-) -> tuple[Suggestion, ...]:
-    """The pending runs; if there are none, what would be suggested now."""
+) -> tuple[tuple[Suggestion, ...], str]:
+    """The pending runs; if there are none, what would be suggested now, or why nothing can be."""
     context = suggestion_context(description, runs, status.front, rng)
     pending = [run for run in runs if run.outcome is Outcome.PENDING]
     if not pending:
-        trial = next_suggestion(description, study, runs)
+        try:
+            trial = next_suggestion(description, study, runs)
+        except BecboError as error:  # such as a budget of failures that is spent
+            if not runs:
+                raise
+            return (), sentence(f"nothing can be suggested: {error}")
         now = trial.believed or optimizer.predict(trial.params)
-        remark = trial.note or ""
-        return (explain_suggestion(context, None, trial.params, trial.origin, now, remark=remark),)
+        said = explain_suggestion(
+            context, None, trial.params, trial.origin, now, remark=trial.note or ""
+        )
+        return (said,), ""
     predictions = optimizer.predict([run.params for run in pending])
-    return tuple(
+    explained = tuple(
         explain_suggestion(
             context, run.number, run.params, run.origin, now, run.believed, run.remark
         )
         for run, now in zip(pending, map(_as_suggested, predictions, pending), strict=True)
     )
+    return explained, ""
 
 
 def _as_suggested(now: Prediction, run: Run) -> Prediction:
@@ -359,7 +371,10 @@ def _best_maps(found: Insight) -> Maps:
         return _maps(found, status.best.params, f"the best design, run {status.best.number}")
     if status.front:
         return _maps(found, status.front[0].params, f"run {status.front[0].number} of the front")
-    return _maps(found, found.suggestions[0].params, "the next suggestion")
+    if found.suggestions:
+        return _maps(found, found.suggestions[0].params, "the next suggestion")
+    last = found.runs[-1]
+    return _maps(found, last.params, f"run {last.number}, the last")
 
 
 def _maps(found: Insight, anchor: Mapping[str, Any], name: str) -> Maps:

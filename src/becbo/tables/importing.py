@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from becbo.campaign.campaign import Campaign
 from becbo.campaign.runs import Run
 from becbo.tables.files import Cell, read_table
 from becbo.tables.matching import match_rows
-from becbo.tables.reading import read_rows
+from becbo.tables.reading import Row, read_rows
 from becbo.trial import Outcome
 
 
@@ -23,8 +23,9 @@ class ImportSummary:
     added: list[Run]  # new runs
     recorded: list[Run]  # runs that were pending, or undone, and got their result
     corrected: list[Run]  # known runs whose missing reason or note the table has
-    blank: list[Run]  # taken as failed, because the table has no value, outcome or reason
+    blank: list[Run]  # taken as failed, only because the table has no value of an objective
     differing: list[Run]  # known runs with the table's reason or note, which was not taken over
+    doubtful: list[tuple[Run, Run]]  # new runs, and known ones that they perhaps correct
     n_known: int  # rows that were known already, or are still pending
     n_pending: int  # rows among them that have no result yet
     noted: list[str]  # columns of other names, now in the notes
@@ -98,10 +99,20 @@ def import_cells(campaign: Campaign, cells: Sequence[Sequence[Cell]]) -> ImportS
         corrected=[run for run in runs if run.trial in corrected],
         blank=[run for run in runs if run.trial in taken and taken[run.trial].is_blank],
         differing=plan.differing,
+        doubtful=_doubtful(plan.doubtful, added, runs),
         n_known=len(table.rows) - len(taken) - len(corrected),
         n_pending=sum(row.result.outcome is Outcome.PENDING for row in table.rows),
         noted=table.noted if taken or corrected else [],
     )
+
+
+def _doubtful(
+    found: Sequence[tuple[Row, Run]], added: Mapping[int, Row], runs: Sequence[Run]
+) -> list[tuple[Run, Run]]:
+    """The runs that were made of doubtful rows, by the trials and rows that were added."""
+    known = {row.line: run for row, run in found}
+    new = [(run, added[run.trial].line) for run in runs if run.trial in added]
+    return [(run, known[line]) for run, line in new if line in known]
 
 
 def import_to_dict(summary: ImportSummary) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -28,6 +28,7 @@ class ImportPlan:
     to_record: list[tuple[Run, Row]] = field(default_factory=list)  # pending, or undone
     to_correct: list[Run] = field(default_factory=list)  # with the reason or note that was missing
     differing: list[Run] = field(default_factory=list)  # with the table's other reason or note
+    doubtful: list[tuple[Row, Run]] = field(default_factory=list)  # new, perhaps a correction
 
 
 def match_rows(description: Description, rows: Sequence[Row], runs: Sequence[Run]) -> ImportPlan:
@@ -72,7 +73,18 @@ def match_rows(description: Description, rows: Sequence[Row], runs: Sequence[Run
     if problems:
         raise BadTable(problems)
     plan.to_add.sort(key=lambda row: row.line)
+    if not description.settings.noisy:
+        plan.doubtful.extend(_doubtful(plan.to_add, designs, free))
     return plan
+
+
+def _doubtful(
+    rows: Sequence[Row], designs: _Designs, free: Mapping[int, Run]
+) -> Iterator[tuple[Row, Run]]:
+    """New rows with the settings of a run that the table does not have any more."""
+    for row in rows:
+        known = [run for run in designs.like(row.params) if run.number in free]
+        yield from [(row, run) for run in known if run.outcome.is_answer][:1]
 
 
 def _run_of(row: Row, free: Mapping[int, Run], same: Sequence[Run]) -> Run | None:

@@ -22,12 +22,12 @@ def cell_text(cell: Cell) -> str:
     return "" if cell is None or isinstance(cell, Merged) else str(cell).strip()
 
 
-def parse_number(text: str, what: str, unit: str = "") -> float:
+def parse_number(text: str, what: str = "", unit: str = "") -> float:
     """A finite number that somebody typed. A comma is a decimal comma.
 
     Args:
         text: The number, with or without its unit.
-        what: The name of the number in error messages.
+        what: The name of the number in error messages, if it needs one.
         unit: The unit that may follow it.
 
     Returns:
@@ -36,18 +36,18 @@ def parse_number(text: str, what: str, unit: str = "") -> float:
     Raises:
         InvalidInput: It is not a finite number, or the comma may separate thousands.
     """
-    plain = _without_unit(text, unit)
+    plain, said = _without_unit(text, unit), f"{what} = {text!r}" if what else repr(text)
     if _UNCLEAR.fullmatch(plain):
         whole, broken = plain.replace(",", ""), plain.replace(",", ".")
-        raise InvalidInput(f"{what} = {text!r} is ambiguous; write {whole} or {broken}")
+        raise InvalidInput(f"{said} is ambiguous; write {whole} or {broken}")
     if _DECIMAL_COMMA.fullmatch(plain):
         plain = plain.replace(",", ".")
     try:
         number = float(plain.replace("_", "?"))  # 1_000 is Python, and elsewhere a slip
     except ValueError:
-        raise InvalidInput(f"{what} = {text!r} is not a number{_advice(plain, unit)}") from None
+        raise InvalidInput(f"{said} is not a number{_advice(plain, unit)}") from None
     if not math.isfinite(number):
-        raise InvalidInput(f"{what} = {text!r} is not a finite number")
+        raise InvalidInput(f"{said} is not a finite number")
     return number
 
 
@@ -120,7 +120,7 @@ def _split_number(text: str) -> tuple[str, str]:
 def _advice(text: str, unit: str) -> str:
     """How to write a number so that it can be read."""
     if text.endswith("%"):
-        return "; write it without %, in the unit of the column"
+        return f"; write it without %, {f'in {unit}' if unit else 'such as 0.2 for 20 %'}"
     number, rest = _split_number(text)
     if number and _UNIT.fullmatch(rest):
         return f"; convert it to {unit}, and leave the unit out" if unit else "; leave the unit out"

@@ -64,7 +64,7 @@ class Row:
     params: Mapping[str, Any]
     result: Result
     note: str
-    is_blank: bool  # neither value nor outcome nor reason
+    is_blank: bool  # failed, only because no objective has a value
 
 
 @dataclass(frozen=True)
@@ -168,9 +168,10 @@ def _row(
     number = attempt(partial(_number, cells.get(NUMBER)))
     said = [cell_text(cells.get(NOTE)), *(f"{name}: {text}" for name, text in remarks if text)]
     note = clean_text("; ".join(filter(None, said)))
-    of_result = (*description.outputs.names, OUTCOME, REASON)
-    is_blank = not any(cell_text(cells.get(name)) for name in of_result)
-    return None if wrong else Row(line, number, params, result, note, is_blank)
+    if wrong:
+        return None
+    is_blank = result.outcome is Outcome.FAILED and not _says_failed(cells, description.outputs)
+    return Row(line, number, params, result, note, is_blank)
 
 
 def _result(cells: Mapping[str, Cell], outputs: Outputs) -> Result:
@@ -195,6 +196,12 @@ def _result(cells: Mapping[str, Cell], outputs: Outputs) -> Result:
     return Result(
         ended, values if ended.is_answer and _is_any_measured(values) else {}, Reasons.parse(why)
     )
+
+
+def _says_failed(cells: Mapping[str, Cell], outputs: Outputs) -> bool:
+    """Whether somebody wrote that an experiment failed, or why."""
+    words = {cell_text(cells.get(name)).lower() for name in (*outputs.names, OUTCOME)}
+    return Outcome.FAILED.value in words or bool(cell_text(cells.get(REASON)))
 
 
 def _is_any_measured(values: Mapping[str, float | None]) -> bool:

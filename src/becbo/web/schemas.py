@@ -418,7 +418,7 @@ class ImportResponse(BaseModel):
     added: list[int]  # new runs
     recorded: list[int]  # runs that were pending
     corrected: list[int]  # known runs whose missing reason or note the table had
-    blank: list[int]  # runs that count as failed because the table has no result
+    blank: list[int]  # runs that count as failed because no objective has a value
     differing: list[int]  # known runs with another reason or note, which they keep
     n_known: int  # rows that were known already, or are still pending
     n_pending: int  # rows among them that have no result yet

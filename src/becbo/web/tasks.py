@@ -74,7 +74,7 @@ class RenderedInsight:
     Attributes:
         html: The sections of the report.
         why: The reason of each suggestion, by the number of the pending run, or by "next" if none
-            is pending; by "best" what is believed of the best run.
+            is pending: then perhaps why there is none. By "best" what is believed of the best run.
     """
 
     html: str
@@ -175,7 +175,8 @@ def render_insight(where: str, name: str) -> RenderedInsight:
         "next" if each.number is None else str(each.number): _reason(each)
         for each in found.suggestions
     }
-    return RenderedInsight(report_sections(found), why | {"best": found.confirmation})
+    said = why or {"next": found.obstacle}
+    return RenderedInsight(report_sections(found), said | {"best": found.confirmation})
 
 
 def _reason(suggestion: Suggestion) -> str:

@@ -115,7 +115,7 @@ def undo_last(
 
 
 def _about_blank(count: int) -> list[str]:
-    what = f"Of these, {count} failed because the cell was empty"
+    what = f"Of these, {count} failed because no objective has a value"
     return [f"{what}; if that is wrong, correct it on the page of the run."] if count else []
 
 
