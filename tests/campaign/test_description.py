@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import optuna
 import pytest
 from coating import COATING
 from descriptions import contents
@@ -15,13 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from becbo import Categorical, InvalidInput, LinearConstraint, Objective, Real, Settings
-from becbo.campaign.campaign import Campaign
 from becbo.campaign.describing import describe, read_description
 from becbo.campaign.description import Description, LabParameter
 from becbo.campaign.formulas import read_constraint
 from becbo.campaign.notation import parse
-from becbo.campaign.store import DESCRIPTION, checked_description
-from becbo.optuna import open_storage
+from becbo.campaign.store import checked_description
 from becbo.outputs import Outputs
 
 EXAMPLE = Path(__file__).parents[2] / "examples/coating.yaml"
@@ -48,16 +45,6 @@ def test_an_objective_beside_other_outputs_is_written_down() -> None:
     written = describe(content).to_dict()
     assert written["objective"] == {"name": "value"}
     assert describe(written) == describe(content)
-
-
-def test_a_campaign_of_limits_alone_from_before_can_still_be_opened(tmp_path: Path) -> None:
-    content = {"name": "a", "objective": {}, "limits": {"y": {"upper": 2}}, "parameters": {"x": X}}
-    where = tmp_path / "lab.db"
-    Campaign.create(content, where)
-    del content["objective"]
-    study = optuna.load_study(study_name="a", storage=open_storage(where, heartbeat=None))
-    study.set_user_attr(DESCRIPTION, content)
-    assert Campaign.open(where).description.outputs.names == ("value", "y")
 
 
 def test_a_parameter_may_be_called_as_the_objective_is_by_default() -> None:

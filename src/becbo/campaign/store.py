@@ -160,7 +160,7 @@ def describe_study(study: optuna.Study, description: Description) -> None:
     """Stores the description in the study; the trials get choices that were added or removed."""
     name_values(study, value_names(description.outputs, description.headings))
     before = study.user_attrs.get(DESCRIPTION)
-    choices = {} if before is None else _changed_choices(_read(before), description)
+    choices = {} if before is None else _changed_choices(describe(before), description)
     if choices:
         replace_choices(study, choices, {DESCRIPTION: description.to_dict()})
     else:
@@ -186,12 +186,7 @@ def description_in(study: optuna.Study) -> Description:
 
 @lru_cache(maxsize=64)  # every property of a campaign needs it
 def _described(content: str) -> Description:
-    return _read(json.loads(content))
-
-
-def _read(stored: Mapping[str, Any]) -> Description:
-    """A stored description; one of an earlier version may lack an objective that says nothing."""
-    return describe(stored if "objectives" in stored else {"objective": {}, **stored})
+    return describe(json.loads(content))
 
 
 def new_run(
