@@ -14,8 +14,8 @@ from becbo.search.region import SAME, Region
 _GAP = 1e-4  # of the range of a parameter
 
 SUSPECT = (
-    "the other experiments say that this design works, yet it failed, which its stated chance "
-    "counts against it: the repeat shows whether the failure was bad luck"
+    "judged by the other experiments alone, this design should work, yet it failed: the repeat "
+    "shows whether that was bad luck"
 )
 
 
