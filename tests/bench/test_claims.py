@@ -140,6 +140,16 @@ def test_other_quantities(quantity) -> None:
     assert quantity.of(one, 3) == pytest.approx(expected[quantity.name])
 
 
+def test_runs_in_which_nothing_was_measured_decide_no_claim() -> None:
+    """More runs of the pair before, but without the accuracy of their classifiers."""
+    labels = ("be-cbo-v1", "be-cbo-gp-ep-v1")
+    before = [record(label, seed, 0.7) for label in labels for seed in range(3)]
+    labels = ("be-cbo-code", "be-cbo-code-gp")
+    now = [replace(record(label, 0, 0.7), accuracy=(0.5, 0.7)) for label in labels]
+    found = [v for v in verdicts([*before, *now]) if v.claim.quantity is ERRORS]
+    assert [verdict.pair for verdict in found] == [labels]
+
+
 def test_nothing_to_judge() -> None:
     assert verdicts([record("edge", 0, 1.0)]) == []
     assert np.isnan(ERRORS.of(record("a", 0, 1.0), 3))

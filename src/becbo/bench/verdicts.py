@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from becbo.arrays import Array
-from becbo.bench.claims import CLAIMS, REGRET, Claim, Pair
+from becbo.bench.claims import CLAIMS, REGRET, Claim, Pair, Quantity
 from becbo.bench.plan import SUITES
 from becbo.bench.records import Record
 from becbo.bench.summary import (
@@ -163,7 +163,8 @@ def _reservation(verdict: Verdict, p: float) -> str:
 def _verdict(claim: Claim, runs: _Runs) -> Verdict | None:
     """By the pair with the most runs, the first of them where several have as many."""
     problems = claim.problems or SUITES[claim.suite].problems
-    shared = {pair: _shared(runs, pair, problems) for pair in claim.pairs}
+    known = {key: run for key, run in runs.items() if _has(claim.quantity, run)}
+    shared = {pair: _shared(known, pair, problems) for pair in claim.pairs}
     pair = max(claim.pairs, key=lambda pair: sum(map(len, shared[pair].values())))
     if not shared[pair]:
         return None
@@ -181,6 +182,11 @@ def _verdict(claim: Claim, runs: _Runs) -> Verdict | None:
         return None
     values_ = tuple(means) if claim.quantity is REGRET else ()
     return Verdict(claim, pair, horizon, tuple(differences), values_)
+
+
+def _has(quantity: Quantity, record: Record) -> bool:
+    """Whether the quantity was measured in a run; the accuracy of classifiers often was not."""
+    return not np.isnan(quantity.of(record, len(record.y)))
 
 
 def _shared(
