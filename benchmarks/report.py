@@ -51,7 +51,7 @@ from becbo.problems import PAPER, TUNING
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
 IMAGES = HERE.parent / "docs" / "images"
-SHOWN = ("paper-targets",)  # the figures that are committed
+SHOWN = ("paper-targets", "ablation-classifier-accuracy")  # the figures that are committed
 SEVERAL = RESULTS / "robustness_outputs.json"
 SETTINGS = ("ablation-networks", "ablation-layers", "ablation-width", "ablation-lr")
 MAIN = SUITES["paper"].labels  # the main comparison
