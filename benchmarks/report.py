@@ -185,11 +185,12 @@ hypervolume, or log10 regret capped at {cap:g}, are means over problems with 95 
 runs. Nobody is told the reference point of a hypervolume. Differences between methods with
 different numbers of seeds are not paired, and single runs tell apart only what is far apart.
 
-The slow tools have run all problems of `pareto`; Ax, HEBO and SBArchOpt all of `pareto-measured` too,
-where a run of 30 evaluations takes up to seven minutes. On `measured`, HEBO has run all problems, Ax
-all but the cantilever beam, and SBArchOpt all but the bearing and the cantilever beam, on which it had
-not ended after 25 minutes (22 on the planetary gear). BoFire takes 20 minutes on the pressure vessel,
-which has four limits, and was not started where limits are more. Other work ran beside these runs.
+The slow tools have run all problems of `pareto`; Ax, HEBO and SBArchOpt all of `pareto-measured`
+too, where a run of 30 evaluations takes up to seven minutes. On `measured`, HEBO has run all
+problems, Ax all but the cantilever beam, and SBArchOpt all but the bearing and the cantilever
+beam, on which it had not ended after 25 minutes (22 on the planetary gear). BoFire takes 20
+minutes on the pressure vessel, which has four limits, and was not started where limits are more.
+Other work ran beside these runs.
 
 What each tool is told is in `benchmarks/peer_tools.py` and `peer_botorch.py`. Labels that end in
 -measured are told the values of limits, others only that a design failed: their runs are the same
