@@ -161,10 +161,10 @@ as in the paper, and as in the released program. {maximise_sentence}
 
 What was asked for to judge the paper's claims, in runs, and the processor hours of those that are
 there. Hours left are by the pace of the method on the same problem. Where it has not run, they are
-those of the method with the most problems in common, times the ratio of the two on these; what has
-not run at all is taken to be as dear as a method that fits the same classifier. A run that has to
-be longer goes on at its last pace, which is too little. Rows of the same method and
-problems share their runs.
+those of the method with the most problems in common, times the ratio of the two on these. A
+variant of be-cbo-code that has not run at all is taken to be as dear as be-cbo-code, times how much
+dearer the same change made be-cbo-v1. A run that has to be longer goes on at its last pace, which
+is too little. Rows of the same method and problems share their runs, so hours must not be added up.
 
 {gaps}
 
