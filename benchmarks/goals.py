@@ -163,12 +163,12 @@ def told_limits(records: Sequence[Record]) -> str:
 
 def first_success(records: Sequence[Record]) -> str:
     """Evaluations to the first success on the problems where they are many."""
-    labels = [
-        label for label in SUITES["paper"].labels if any(r.run.label == label for r in records)
-    ]
+    rare = [record for record in records if record.run.problem in RARE]
+    there = {record.run.label for record in rare}
+    labels = [label for label in SUITES["paper"].labels if label in there]
     rows = []
     for problem in RARE:
-        runs = [r for r in records if r.run.problem == problem]
+        runs = [r for r in rare if r.run.problem == problem]
         found = {
             label: [first_feasible(feasible(r)) for r in runs if r.run.label == label]
             for label in labels
