@@ -173,6 +173,9 @@ def test_the_command_line_prints_the_same(
     status = {**site.get(f"{API}/status").json(), "outlook": outlook}
     runs = site.get(f"{API}/runs").json()
     assert printed("status") == status
+    sure = site.get(f"{API}/outlook?margin=2.5").json()
+    assert (sure["margin"], sure["unit"]) == (2.5, "HV") and sure != outlook
+    assert printed("status", "--margin", "2.5")["outlook"] == sure
     assert printed("status", "--all") == {**status, "runs": runs}
     assert printed("record", "4", "410") == site.get(f"{API}/runs/4").json()
 

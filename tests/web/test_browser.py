@@ -370,6 +370,24 @@ def test_a_server_that_goes_away_loses_nothing_typed(new_page: Any, lab: Path) -
     expect(page.get_by_role("status").first).to_contain_text("is recorded: 433 HV.")
 
 
+def test_a_margin_of_the_outlook(new_page: Any, lab: Path) -> None:
+    (waiting,) = Campaign.open(lab, "coating").suggest()
+    page = new_page("/c/coating")
+    run = page.get_by_role("article", name=f"Run {waiting.number}")
+    run.get_by_label("hardness in HV").fill("417")
+    outlook = page.locator("[aria-labelledby=outlook]")
+    for typed, heading in (("soon", None), ("2,5", "better by more than 2.5 HV")):
+        page.get_by_label("Margin of the outlook in HV").fill(typed)
+        page.get_by_role("button", name="Look ahead").press("Enter")
+        alert = page.get_by_role("alert").filter(has_text="is not a number")
+        expect(alert).to_have_count(0 if heading else 1)
+        expect(page.get_by_label("Margin of the outlook in HV")).to_have_value(typed)
+        expect(run.get_by_label("hardness in HV")).to_have_value("417")
+        if heading:
+            expect(outlook.get_by_role("columnheader").nth(3)).to_have_text(heading)
+    Campaign.open(lab, "coating").withdraw(waiting.number)
+
+
 def test_a_browser_that_is_closed_loses_nothing_typed(
     tool: Any, lab: Path, address: str, tmp_path: Path
 ) -> None:

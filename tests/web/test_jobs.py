@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from becbo.errors import InvalidInput
+from becbo.report.html import Sections
 from becbo.web import jobs as jobs_module
 from becbo.web import tasks
 from becbo.web.jobs import MAX_JOBS, Busy, Jobs, WorkFailed
@@ -32,6 +33,10 @@ class Workers(Jobs):
         if isinstance(answer, Exception):
             raise answer
         return next(answer) if isinstance(answer, Iterator) else answer
+
+
+def insight(content: str) -> tasks.RenderedInsight:
+    return tasks.RenderedInsight(Sections(content, None), {})
 
 
 def test_progress_and_the_end_of_a_job() -> None:
@@ -96,7 +101,7 @@ def test_a_large_request_does_not_hold_up_a_small_one() -> None:
 def test_many_who_look_cause_one_computation() -> None:
     async def play() -> None:
         jobs = Workers()
-        first, second = tasks.RenderedInsight("first", {}), tasks.RenderedInsight("second", {})
+        first, second = insight("first"), insight("second")
         jobs.answers[tasks.render_insight] = first
         looks = [asyncio.create_task(jobs.insight("coating", state)) for state in "aa"]
         await asyncio.sleep(0)
@@ -118,7 +123,7 @@ def test_many_who_look_cause_one_computation() -> None:
 def test_nobody_gets_an_insight_that_was_begun_before_they_asked() -> None:
     async def play() -> None:
         jobs = Workers()
-        old, new = tasks.RenderedInsight("old", {}), tasks.RenderedInsight("new", {"7": "why"})
+        old, new = insight("old"), insight("new")
         jobs.answers[tasks.render_insight] = iter([old, new])
         looks = [asyncio.create_task(jobs.insight("coating", state)) for state in "abb"]
         await asyncio.sleep(0)

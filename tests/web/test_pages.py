@@ -1,6 +1,7 @@
 """The pages as a browser without JavaScript sees them."""
 
 import io
+import re
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -265,6 +266,35 @@ def test_the_report_is_a_file(site: Site) -> None:
     assert "Best so far" in answer.text and "Which parameters matter" in answer.text
 
 
+def test_the_margin_of_the_outlook(site: Site) -> None:
+    page = text_of(site, f"{PAGE}?all=true&margin=2,5+HV")
+    assert 'name="margin"' in page and 'value="2,5 HV"' in page and "in HV</span>" in page
+    assert '<input type="hidden" name="all" value="true">' in page
+    links = re.findall(rf'="{PAGE}/((?:insight|report)[^"]*)"', page)
+    assert links == ["insight?margin=2%2C5+HV", "report.html?margin=2%2C5+HV"]
+    told, report = (site.get(f"{PAGE}/{link}") for link in links)
+    for html in (told.json()["html"], report.text):
+        assert "better by more than 2.5 HV" in html
+    assert "better by more than 2.5" not in site.get(f"{PAGE}/insight").json()["html"]
+
+
+@pytest.mark.parametrize("path", [PAGE, f"{PAGE}/insight", f"{PAGE}/report.html"])
+@pytest.mark.parametrize(
+    ("typed", "why"),
+    [
+        ("soon", "margin (a number of at least 0, in HV) = &#39;soon&#39; is not a number"),
+        ("-1", "margin -1.0: give a number of at least 0"),
+        ("5 GPa", "convert it to HV"),
+    ],
+)
+def test_a_margin_that_cannot_be_used(shared_site: Site, path: str, typed: str, why: str) -> None:
+    answer = shared_site.get(path, params={"margin": typed})
+    assert answer.status_code == 422 and why.lower() in answer.text.lower()
+    if path == PAGE:  # the rest of the page is there, without a margin
+        assert f'value="{typed}"' in answer.text and "Record run 4" in answer.text
+        assert f'data-learned="{PAGE}/insight"' in answer.text
+
+
 def test_the_best_of_noisy_values_is_called_a_reading(where: Path, site: Site) -> None:
     noisy = Campaign.create({**COATING, "name": "noisy", "noisy": True}, where)
     noisy.add(DESIGN, 600)
@@ -304,6 +334,7 @@ def test_a_long_table_is_cut(site: Site, campaign: Campaign) -> None:
     import_cells(campaign, rows)
     assert "Load all 205" in text_of(site, PAGE)
     assert "Load all" not in text_of(site, f"{PAGE}?all=true")
+    assert f'href="{PAGE}?margin=2&amp;all=true#runs"' in text_of(site, f"{PAGE}?margin=2")
 
 
 def test_what_the_api_can_do(site: Site) -> None:

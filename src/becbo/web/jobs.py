@@ -108,9 +108,9 @@ class Jobs:
         """Maps through the design of a run."""
         return await self._run(tasks.render_maps, self._where, campaign, number)
 
-    async def outlook(self, campaign: str) -> dict[str, Any]:
+    async def outlook(self, campaign: str, margin: float | None) -> dict[str, Any]:
         """What more experiments of a campaign may bring."""
-        return await self._run(tasks.outlook, self._where, campaign)
+        return await self._run(tasks.outlook, self._where, campaign, margin)
 
     async def suggest_for(
         self, description: dict[str, Any], history: list[dict[str, Any]], q: int

@@ -20,7 +20,8 @@ from becbo.campaign.formatting import sentence
 from becbo.errors import InvalidInput
 from becbo.insight.suggestions import Suggestion
 from becbo.optimizer import Optimizer
-from becbo.report.html import report_sections
+from becbo.outlook import Stop
+from becbo.report.html import Sections
 from becbo.trial import Trial
 
 
@@ -72,12 +73,12 @@ class RenderedInsight:
     """What a campaign has taught, ready for the page.
 
     Attributes:
-        html: The sections of the report.
+        sections: Those of the report.
         why: The reason of each suggestion, by the number of the pending run, or by "next" if none
             is pending: then perhaps why there is none. By "best" what is believed of the best run.
     """
 
-    html: str
+    sections: Sections
     why: dict[str, str]
 
 
@@ -160,12 +161,12 @@ def what_if(where: str, name: str, params: Mapping[str, Any]) -> dict[str, Any]:
 def render_maps(where: str, name: str, number: int) -> str:
     """Maps through the design of a run, as sections of the report."""
     found = insight.analyze_campaign(_campaign(where, name))
-    return report_sections(replace(found, maps=found.maps_through(number)))
+    return Sections.of(replace(found, maps=found.maps_through(number))).html()
 
 
-def outlook(where: str, name: str) -> dict[str, Any]:
+def outlook(where: str, name: str, margin: float | None) -> dict[str, Any]:
     """What more experiments may bring."""
-    return _campaign(where, name).optimizer().outlook.to_dict()
+    return _campaign(where, name).optimizer().outlook.to_dict(Stop(margin=margin))
 
 
 def render_insight(where: str, name: str) -> RenderedInsight:
@@ -176,7 +177,7 @@ def render_insight(where: str, name: str) -> RenderedInsight:
         for each in found.suggestions
     }
     said = why or {"next": found.obstacle}
-    return RenderedInsight(report_sections(found), said | {"best": found.confirmation})
+    return RenderedInsight(Sections.of(found), said | {"best": found.confirmation})
 
 
 def _reason(suggestion: Suggestion) -> str:

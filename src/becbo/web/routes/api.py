@@ -104,9 +104,12 @@ def status(campaign: CampaignDep) -> schemas.StatusResponse:
 
 
 @router.get("/campaigns/{campaign_id}/outlook")
-async def outlook(context: ContextDep, campaign: CampaignDep) -> schemas.OutlookResponse:
-    """What more experiments may bring, and whether to go on. Takes seconds."""
-    return schemas.OutlookResponse.model_validate(await context.jobs.outlook(campaign.name))
+async def outlook(
+    context: ContextDep, campaign: CampaignDep, asked: Annotated[schemas.OutlookQuery, Query()]
+) -> schemas.OutlookResponse:
+    """What more experiments may bring, and whether to go on for `?margin=`. Takes seconds."""
+    seen = await context.jobs.outlook(campaign.name, asked.margin)
+    return schemas.OutlookResponse.model_validate(seen)
 
 
 @router.get("/campaigns/{campaign_id}/runs")

@@ -15,6 +15,8 @@ from becbo.campaign.formatting import plural, result_text
 from becbo.campaign.runs import Run, last_entries
 from becbo.campaign.status import status_of
 from becbo.errors import InvalidInput
+from becbo.outlook import gain_unit
+from becbo.outputs import Outputs
 from becbo.report.html import standalone_page
 from becbo.tables.files import MAX_ROWS
 from becbo.tables.importing import import_cells, import_messages
@@ -28,7 +30,6 @@ from becbo.web.registry import id_of
 from becbo.web.render import PageRenderer
 from becbo.web.routes.common import FormDep, Message, RendererDep, campaign_path, redirect
 from becbo.web.security import MAX_BODY
-from becbo.web.tasks import RenderedInsight
 
 SHOWN = 200  # runs in the table unless all are asked for
 
@@ -65,6 +66,7 @@ def campaign_page(
     noted: int = 0,
     differing: Annotated[Sequence[int], Query()] = (),
     blank: int = 0,
+    margin: str = "",
     all: bool = False,
 ) -> Response:
     """Shows a campaign with everything that can be done with it."""
@@ -85,7 +87,9 @@ def campaign_page(
         text = f"Run {run} {_DONE[did]}: {now}."
     undo = _entry_to_undo(campaign, run) if did in _ENTRIES else None
     message = Message(text, undo=undo) if text else None
-    return _campaign_page(request, context, render, campaign, message=message, all=all)
+    return _campaign_page(
+        request, context, render, campaign, message=message, margin=margin, all=all
+    )
 
 
 def _entry_to_undo(campaign: Campaign, number: int | None) -> int | None:
@@ -142,15 +146,17 @@ def _campaign_page(
     message: Message | None = None,
     typed: Mapping[str, str] | None = None,
     opened: str = "",
+    margin: str = "",
     all: bool = False,
 ) -> Response:
     jobs, runs = _jobs_and_runs(context, campaign)
     newest, description = sorted(runs, key=lambda run: -run.number), campaign.description
     status_now = status_of(description, runs)
+    bad_margin = _bad_margin(margin, description.outputs)
     return render(
         request,
         "campaign.html",
-        status,
+        422 if bad_margin else status,
         campaign=campaign,
         description=description,
         path=campaign_path(campaign),
@@ -168,7 +174,20 @@ def _campaign_page(
         message=message,
         typed=typed or {},
         opened=opened,
+        margin=margin,
+        bad_margin=bad_margin,
+        margin_unit=gain_unit(description.outputs),
+        all=all,
     )
+
+
+def _bad_margin(margin: str, outputs: Outputs) -> str:
+    """What is wrong with a margin; the page shows everything all the same."""
+    try:
+        forms.margin_of(margin, outputs)
+    except InvalidInput as error:
+        return str(error)
+    return ""
 
 
 @router.get("/state")
@@ -265,10 +284,10 @@ def export(campaign: CampaignDep, kind: str) -> Response:
 
 
 @router.get("/report.html")
-async def download_report(context: ContextDep, campaign: CampaignDep) -> Response:
+async def download_report(context: ContextDep, campaign: CampaignDep, margin: str = "") -> Response:
     """The report as a file."""
-    _, insight = await _insight(context, campaign)
-    content = standalone_page(campaign.name, insight.html)
+    _, html, _ = await _insight(context, campaign, margin)
+    content = standalone_page(campaign.name, html)
     return _file(campaign, "html", content, "text/html; charset=utf-8")
 
 
@@ -278,12 +297,18 @@ def _file(campaign: Campaign, kind: str, content: bytes | str, media_type: str) 
 
 
 @router.get("/insight")
-async def insight(context: ContextDep, campaign: CampaignDep) -> Response:
+async def insight(context: ContextDep, campaign: CampaignDep, margin: str = "") -> Response:
     """What was learned so far, as sections of the report."""
-    state, found = await _insight(context, campaign)
-    return JSONResponse({"state": state, "html": found.html, "why": found.why})
+    state, html, why = await _insight(context, campaign, margin)
+    return JSONResponse({"state": state, "html": html, "why": why})
 
 
-async def _insight(context: ServerContext, campaign: Campaign) -> tuple[str, RenderedInsight]:
+async def _insight(
+    context: ServerContext, campaign: Campaign, margin: str
+) -> tuple[str, str, Mapping[str, str]]:
+    """The state of the runs, the sections of the report, and the reasons of suggestions."""
+    description = await run_in_threadpool(lambda: campaign.description)
+    checked = forms.margin_of(margin, description.outputs)
     state = await run_in_threadpool(lambda: state_of(campaign, campaign.runs))
-    return await context.jobs.insight(campaign.name, state)
+    state, found = await context.jobs.insight(campaign.name, state)
+    return state, found.sections.html(checked), found.why

@@ -118,9 +118,10 @@ document.addEventListener("input", (event) => {
 document.addEventListener("DOMContentLoaded", () => {
   forgetDrafts(({ when }) => when < Date.now() - LIFE);
   // A form that was accepted is no longer on the page. A refused one has what was typed already.
-  const keys = [...document.querySelectorAll("form[data-draft]")].map(draftKey);
   const sent = sessionStorage.getItem(SENT);
-  if (sent && !keys.includes(sent)) localStorage.removeItem(sent);
+  const refused = [...document.querySelectorAll("form[data-draft]")].find((form) => draftKey(form) === sent);
+  if (refused) refused.dataset.restored = "";
+  else if (sent) localStorage.removeItem(sent);
   sessionStorage.removeItem(SENT);
-  if (!document.querySelector(".message[role=alert]:not([hidden], [data-offline])")) restoreDrafts();
+  restoreDrafts();
 });
