@@ -1,5 +1,6 @@
 """The JSON API, as an instrument uses it."""
 
+import html
 import itertools
 import json
 import shutil
@@ -161,6 +162,23 @@ def test_none_of_this_without_the_token(open_site: Any, campaign: Campaign) -> N
     foreign = {"authorization": f"Bearer {TOKEN}", "origin": "http://evil.example"}
     assert site.client.delete(API, headers=foreign).status_code == 403
     assert campaign.runs == before and not campaign.is_deleted
+
+
+def test_as_many_suggestions_as_the_budget_of_failures_allows(site: Site, where: Path) -> None:
+    careful = Campaign.create({**COATING, "name": "careful", "failures": {"budget": 2}}, where)
+    path = "/api/campaigns/careful/suggest"
+    answer = site.json(path, {"q": 5})
+    assert answer.status_code == 201
+    assert (
+        [run["number"] for run in answer.json()] == [run.number for run in careful.runs] == [0, 1]
+    )
+    (job,) = site.get(path).json()
+    assert (job["q"], job["n_done"]) == (5, 2) and "budget of failures" in job["error"]
+    page = site.get("/c/careful").text
+    assert f"2 of 5 suggestions were made: {job['error']}" in html.unescape(page)
+    refused = site.json(path, {"q": 5})
+    assert refused.status_code == 422 and refused.json()["detail"] == job["error"]
+    assert len(careful.runs) == 2
 
 
 def test_the_command_line_prints_the_same(

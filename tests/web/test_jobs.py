@@ -70,6 +70,23 @@ def test_an_error_stays_until_the_next_try() -> None:
     asyncio.run(play())
 
 
+def test_suggestions_that_were_made_are_told_though_the_next_is_refused() -> None:
+    async def play() -> None:
+        jobs = Workers()
+        jobs.gate.set()
+
+        def answers() -> Iterator[int]:
+            yield from (5, 6)
+            raise InvalidInput("the budget of failures allows no more")
+
+        jobs.answers[tasks.suggest_one] = answers()
+        assert await jobs.suggest("coating", 5) == [5, 6]
+        (job,) = jobs.of("coating")
+        assert (job.q, job.n_done, job.error) == (5, 2, "the budget of failures allows no more")
+
+    asyncio.run(play())
+
+
 def test_there_is_an_end_to_what_can_be_asked_for() -> None:
     async def play() -> None:
         jobs = Workers()

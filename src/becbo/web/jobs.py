@@ -46,7 +46,7 @@ class SuggestionJob:
         q: How many.
         n_done: How many of them are there already.
         n_others: How many jobs it takes turns with, one suggestion each.
-        error: Why it has failed, if it has.
+        error: Why there are no more than those that are done, if it has failed.
     """
 
     campaign: str
@@ -68,7 +68,11 @@ class Jobs:
         self._insights: dict[str, tuple[str, asyncio.Task[tasks.RenderedInsight]]] = {}
 
     def suggest(self, campaign: str, q: int) -> asyncio.Task[list[int]]:
-        """Starts to compute q suggestions; the task returns the numbers of their runs."""
+        """Starts to compute q suggestions; the task returns the numbers of their runs.
+
+        They are fewer if the next one is refused, as by a budget of failures; the job says why. It
+        is an error only if there are none.
+        """
         if sum(not job.error for job in self._jobs) >= MAX_JOBS:
             raise Busy(_busy())
         # A new attempt clears the error of an earlier one.
@@ -86,8 +90,10 @@ class Jobs:
                 job.n_done += 1
         except BecboError as error:
             job.error = str(error)
-            raise
-        self._jobs.remove(job)
+            if not numbers:
+                raise
+        else:
+            self._jobs.remove(job)
         return numbers
 
     def of(self, campaign: str) -> list[SuggestionJob]:

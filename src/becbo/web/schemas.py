@@ -276,12 +276,12 @@ class WhatIfResponse(BaseModel):
 
 
 class JobResponse(BaseModel):
-    """Suggestions that are being computed."""
+    """Suggestions that are being computed, or the last ones that could not be."""
 
     q: int  # how many were asked for
     n_done: int  # how many of them are there already
     n_others: int  # requests that it takes turns with, one suggestion each
-    error: str  # why the last one failed, if it has
+    error: str  # why there are no more, if it has failed
 
 
 class DesignResponse(BaseModel):

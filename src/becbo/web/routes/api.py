@@ -131,7 +131,10 @@ def show_run(run: RunDep) -> RunResponse:
 async def suggest(
     context: ContextDep, campaign: CampaignDep, ask: schemas.SuggestRequest
 ) -> list[RunResponse]:
-    """The next experiments, which are pending from now on. Takes seconds."""
+    """The next experiments, which are pending from now on. Takes seconds.
+
+    Fewer than `q` if no more can be suggested, as with a budget of failures; a GET says why.
+    """
     numbers = await context.jobs.suggest(campaign.name, ask.q)
     runs = await run_in_threadpool(lambda: campaign.runs)
     return [RunResponse.of(run) for run in runs if run.number in numbers]
@@ -139,7 +142,10 @@ async def suggest(
 
 @router.get("/campaigns/{campaign_id}/suggest")
 def suggestions_under_way(context: ContextDep, campaign: CampaignDep) -> list[schemas.JobResponse]:
-    """The suggestions that are being computed, and how many others they take turns with."""
+    """The suggestions that are being computed, and how many others they take turns with.
+
+    Also the last request that got fewer than it asked for, with the reason.
+    """
     return [schemas.JobResponse.model_validate(vars(job)) for job in context.jobs.of(campaign.name)]
 
 
