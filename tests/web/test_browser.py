@@ -388,6 +388,28 @@ def test_a_margin_of_the_outlook(new_page: Any, lab: Path) -> None:
     Campaign.open(lab, "coating").withdraw(waiting.number)
 
 
+def test_a_session_that_has_ended_loses_nothing_typed(chromium: Any, lab: Path) -> None:
+    """Nor does any other problem, such as a database that does not answer."""
+    (waiting,) = Campaign.open(lab, "coating").suggest()
+    context = chromium.new_context()
+    context.set_default_timeout(PATIENCE)
+    page = context.new_page()
+    run = page.get_by_role("article", name=f"Run {waiting.number}")
+    access = Access(TOKEN)
+    with serving(make_app(lab, access)) as address:
+        page.goto(f"{address}/login?token={TOKEN}")
+        page.goto(f"{address}/c/coating")
+        run.get_by_label("Note").fill("slight haze")
+        access.log_out(page.context.cookies()[0]["value"])
+        run.get_by_role("button", name="Record").press("Enter")
+        expect(page.get_by_role("heading", name="Please log in")).to_be_visible()
+        page.goto(f"{address}/login?token={TOKEN}")
+        page.goto(f"{address}/c/coating")
+        expect(run.get_by_label("Note")).to_have_value("slight haze")
+    context.close()
+    Campaign.open(lab, "coating").withdraw(waiting.number)
+
+
 def test_a_browser_that_is_closed_loses_nothing_typed(
     tool: Any, lab: Path, address: str, tmp_path: Path
 ) -> None:
