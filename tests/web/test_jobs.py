@@ -20,7 +20,7 @@ class Workers(Jobs):
     """Answers at once, in this process, what it was told to."""
 
     def __init__(self) -> None:
-        super().__init__("lab.db")
+        super().__init__("lab.db", str)
         self.asked: list[Any] = []
         self.answers: dict[Any, Any] = {}
         self.gate = asyncio.Event()
@@ -155,7 +155,7 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
     nowhere = str(tmp_path / "none.db")
 
     async def play() -> None:
-        jobs = Jobs("lab.db")
+        jobs = Jobs("lab.db", str)
         with pytest.raises(WorkFailed, match="has died; try again"):
             await jobs._run(os._exit, 9)
         with pytest.raises(InvalidInput, match="there is no file"):  # the next one lives
@@ -173,7 +173,7 @@ LONG: Any = (LINE, MANY, 50)
 
 def test_a_worker_ends_what_takes_too_long_and_takes_the_next() -> None:
     async def play() -> None:
-        jobs = Jobs("lab.db")
+        jobs = Jobs("lab.db", str)
         with pytest.raises(TimeoutError):
             await jobs._run(tasks.suggest_for, *LONG, time.monotonic())
         (design,) = await jobs.suggest_for(LONG[0], [], 1)
@@ -185,7 +185,7 @@ def test_a_worker_ends_what_takes_too_long_and_takes_the_next() -> None:
 
 def test_who_waits_too_long_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     async def play() -> None:
-        jobs = Jobs("lab.db")
+        jobs = Jobs("lab.db", str)
         with pytest.raises(WorkFailed, match="took more than 0 s; ask for fewer"):
             await jobs.suggest_for(*LONG)
         jobs.close()

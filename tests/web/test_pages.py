@@ -125,6 +125,17 @@ def test_suggestions_come_in_the_background(site: Site, campaign: Campaign) -> N
     assert 'aria-labelledby="maps"' in learned["html"]
 
 
+def test_why_there_are_no_more_suggestions_until_something_changes(site: Site, where: Path) -> None:
+    careful = Campaign.create({**LAB, "name": "careful", "failures": {"budget": 2}}, where)
+    site.send("/c/careful/suggest", {"q": "3"})
+    while "Computing" in (text := text_of(site, "/c/careful")):
+        time.sleep(0.2)
+    assert "2 of 3 suggestions were made: the budget of failures allows no more" in text
+    assert "suggestions were made" in text_of(site, "/c/careful")
+    careful.record(0, 300.0)
+    assert "suggestions were made" not in text_of(site, "/c/careful")
+
+
 def test_the_note_of_a_proposal_is_on_the_page(site: Site, campaign: Campaign) -> None:
     campaign.withdraw(4)
     campaign.change({**LAB, "failures": {"budget": 1}})

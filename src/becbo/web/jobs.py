@@ -47,6 +47,7 @@ class SuggestionJob:
         n_done: How many of them are there already.
         n_others: How many jobs it takes turns with, one suggestion each.
         error: Why there are no more than those that are done, if it has failed.
+        state: That of the campaign when it failed; the reason may be gone when that has changed.
     """
 
     campaign: str
@@ -54,13 +55,20 @@ class SuggestionJob:
     n_done: int = 0
     n_others: int = 0
     error: str = ""
+    state: str = ""
 
 
 class Jobs:
-    """Runs jobs in worker processes."""
+    """Runs jobs in worker processes.
 
-    def __init__(self, where: str) -> None:
+    Args:
+        where: The file or database of the campaigns.
+        state: A text that changes with a campaign, given its name.
+    """
+
+    def __init__(self, where: str, state: Callable[[str], str]) -> None:
         self._where = where
+        self._state = state
         self._pool: ProcessPoolExecutor | None = None
         self._jobs: list[SuggestionJob] = []
         self._n_stateless = 0  # suggestions under way whose history the caller keeps
@@ -89,6 +97,7 @@ class Jobs:
                 numbers.append(await self._run(tasks.suggest_one, self._where, job.campaign))
                 job.n_done += 1
         except BecboError as error:
+            job.state = await asyncio.to_thread(self._state, job.campaign)
             job.error = str(error)
             if not numbers:
                 raise

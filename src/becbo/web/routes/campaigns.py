@@ -24,9 +24,9 @@ from becbo.tables.reading import BadTable
 from becbo.tables.writing import table_bytes
 from becbo.trial import Outcome
 from becbo.web import forms
-from becbo.web.context import MAX_Q, CampaignDep, ContextDep, ServerContext, state_of
+from becbo.web.context import MAX_Q, CampaignDep, ContextDep, ServerContext
 from becbo.web.jobs import SuggestionJob
-from becbo.web.registry import id_of
+from becbo.web.registry import id_of, state_of
 from becbo.web.render import PageRenderer
 from becbo.web.routes.common import FormDep, Message, RendererDep, campaign_path, redirect
 from becbo.web.security import MAX_BODY
@@ -202,7 +202,9 @@ def _jobs_and_runs(
     # In this order: a run that a job finishes in between is among the runs. The other way round a
     # page would show neither the job nor its run.
     jobs = context.jobs.of(campaign.name)
-    return jobs, campaign.runs
+    runs = campaign.runs
+    now = state_of(campaign, runs)
+    return [job for job in jobs if not job.error or job.state == now], runs
 
 
 def _state(campaign: Campaign, jobs: list[SuggestionJob], runs: list[Run]) -> str:
