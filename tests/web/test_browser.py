@@ -275,6 +275,14 @@ def test_nothing_is_wider_than_a_phone(new_page: Any, path: str) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
+def test_the_status_fits_a_phone(new_page: Any, lab: Path) -> None:
+    careful = Campaign.create({**COATING, "name": "careful", "failures": {"budget": 10}}, lab)
+    page = new_page("/c/careful", viewport={"width": 375, "height": 800})
+    boxes = [tile.bounding_box() for tile in page.locator(".tile").all()]
+    assert max(box["x"] + box["width"] for box in boxes) == 375 - min(box["x"] for box in boxes)
+    careful.delete()
+
+
 def test_figures_have_room_on_a_phone(new_page: Any) -> None:
     page = new_page("/c/coating", viewport={"width": 390, "height": 844})
     map_data(page)

@@ -244,15 +244,16 @@ def test_import_and_export(site: Site, campaign: Campaign) -> None:
     answer = site.send(f"{PAGE}/import", {}, files={"file": ("old.csv", table)})
     text = text_of(site, answer.headers["location"])
     assert "Imported: 2 experiments added. 2 other columns went into the notes." in text
+    assert text.count("Undo the last entry") == 2  # beside the message, and under Data
     assert campaign.run(5).params["temperature"] == 210.5
     assert campaign.run(5).note == "day: 2 May"
     csv = site.get(f"{PAGE}/export.csv")
     assert csv.headers["content-disposition"] == 'attachment; filename="coating.csv"'
     assert len(csv.text.splitlines()) == 8
     again = site.send(f"{PAGE}/import", {}, files={"file": ("all.csv", csv.content)})
-    assert "7 rows skipped, known already or still pending" in text_of(
-        site, again.headers["location"]
-    )
+    text = text_of(site, again.headers["location"])
+    assert "7 rows skipped, known already or still pending" in text
+    assert text.count("Undo the last entry") == 1  # that entry is not this import
     sheet = openpyxl.load_workbook(io.BytesIO(site.get(f"{PAGE}/export.xlsx").content)).active
     assert sheet.max_row == 8
     assert len(site.get(f"{PAGE}/export.json").json()["runs"]) == 7

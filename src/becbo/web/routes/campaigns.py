@@ -85,7 +85,8 @@ def campaign_page(
     elif did in _DONE and run is not None:
         now = result_text(campaign.run(run).result, campaign.description.outputs)
         text = f"Run {run} {_DONE[did]}: {now}."
-    undo = _entry_to_undo(campaign, run) if did in _ENTRIES else None
+    is_entry = did in _ENTRIES and (run is not None or added + recorded + corrected > 0)
+    undo = _entry_to_undo(campaign, run) if is_entry else None
     message = Message(text, undo=undo) if text else None
     return _campaign_page(
         request, context, render, campaign, message=message, margin=margin, all=all
