@@ -275,6 +275,29 @@ def test_nothing_is_wider_than_a_phone(new_page: Any, path: str) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
+def test_the_run_to_repeat_is_the_one_that_is_believed_to_be_the_best(
+    new_page: Any, lab: Path
+) -> None:
+    noisy = Campaign.create({**COATING, "name": "noisy", "noisy": True}, lab)
+    for heat, error in zip(range(150, 450, 15), 4 * [-9.0, 6.0, 0.0, -4.0, 7.0], strict=True):
+        noisy.add({"temperature": float(heat), "gas": "argon"}, 400 - abs(heat - 240) + error)
+    lucky = noisy.add({"temperature": 448.0, "gas": "argon"}, 520.0)
+    page = new_page("/c/noisy")
+    best = page.locator("[data-why=best]")
+    expect(best).to_contain_text("the models believe the design of run")
+    repeat = page.get_by_role("button", name="Repeat run")
+    assert f": {repeat.inner_text().lower()} to confirm it" in best.inner_text()
+    assert repeat.inner_text() != f"Repeat run {lucky.number}"
+    repeat.click()
+    expect(page.get_by_role("status").first).to_contain_text("is added to the next experiments.")
+    planned = noisy.runs[-1]
+    assert 200 < planned.params["temperature"] < 300
+    expect(page.get_by_role("article", name=f"Run {planned.number}")).to_contain_text(
+        "repeat of run"
+    )
+    noisy.delete()
+
+
 def test_the_status_fits_a_phone(new_page: Any, lab: Path) -> None:
     careful = Campaign.create({**COATING, "name": "careful", "failures": {"budget": 10}}, lab)
     page = new_page("/c/careful", viewport={"width": 375, "height": 800})

@@ -76,10 +76,12 @@ class RenderedInsight:
         sections: Those of the report.
         why: The reason of each suggestion, by the number of the pending run, or by "next" if none
             is pending: then perhaps why there is none. By "best" what is believed of the best run.
+        repeat: The run that is believed to be the best, if values are noisy.
     """
 
     sections: Sections
     why: dict[str, str]
+    repeat: int | None = None
 
 
 @lru_cache(maxsize=8)
@@ -176,8 +178,9 @@ def render_insight(where: str, name: str) -> RenderedInsight:
         "next" if each.number is None else str(each.number): _reason(each)
         for each in found.suggestions
     }
-    said = why or {"next": found.obstacle}
-    return RenderedInsight(Sections.of(found), said | {"best": found.confirmation})
+    said = (why or {"next": found.obstacle}) | {"best": found.confirmation}
+    best = found.status.best if found.confirmation else None
+    return RenderedInsight(Sections.of(found), said, None if best is None else best.number)
 
 
 def _reason(suggestion: Suggestion) -> str:

@@ -30,6 +30,7 @@ from becbo.web.registry import id_of, state_of
 from becbo.web.render import PageRenderer
 from becbo.web.routes.common import FormDep, Message, RendererDep, campaign_path, redirect
 from becbo.web.security import MAX_BODY
+from becbo.web.tasks import RenderedInsight
 
 SHOWN = 200  # runs in the table unless all are asked for
 
@@ -289,7 +290,7 @@ def export(campaign: CampaignDep, kind: str) -> Response:
 @router.get("/report.html")
 async def download_report(context: ContextDep, campaign: CampaignDep, margin: str = "") -> Response:
     """The report as a file."""
-    _, html, _ = await _insight(context, campaign, margin)
+    _, _, html = await _insight(context, campaign, margin)
     content = standalone_page(campaign.name, html)
     return _file(campaign, "html", content, "text/html; charset=utf-8")
 
@@ -302,16 +303,17 @@ def _file(campaign: Campaign, kind: str, content: bytes | str, media_type: str) 
 @router.get("/insight")
 async def insight(context: ContextDep, campaign: CampaignDep, margin: str = "") -> Response:
     """What was learned so far, as sections of the report."""
-    state, html, why = await _insight(context, campaign, margin)
-    return JSONResponse({"state": state, "html": html, "why": why})
+    state, found, html = await _insight(context, campaign, margin)
+    told = {"state": state, "html": html, "why": found.why, "repeat": found.repeat}
+    return JSONResponse(told)
 
 
 async def _insight(
     context: ServerContext, campaign: Campaign, margin: str
-) -> tuple[str, str, Mapping[str, str]]:
-    """The state of the runs, the sections of the report, and the reasons of suggestions."""
+) -> tuple[str, RenderedInsight, str]:
+    """The state of the runs, what they have taught, and its sections with the margin."""
     description = await run_in_threadpool(lambda: campaign.description)
     checked = forms.margin_of(margin, description.outputs)
     state = await run_in_threadpool(lambda: state_of(campaign, campaign.runs))
     state, found = await context.jobs.insight(campaign.name, state)
-    return state, found.sections.html(checked), found.why
+    return state, found, found.sections.html(checked)

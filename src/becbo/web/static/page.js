@@ -213,6 +213,11 @@ function explain(told) {
     const place = document.querySelector(`[data-why="${number}"]`);
     if (place) place.textContent = words;
   }
+  const form = document.querySelector("[data-repeat]");
+  if (!form) return;
+  form.hidden = told.repeat === null;
+  form.action = `${live.dataset.live}/runs/${told.repeat}/repeat`;
+  form.querySelector("button").textContent = `Repeat run ${told.repeat}`;
 }
 
 // Loaded only when there is something to draw, because it is large.
