@@ -264,10 +264,25 @@ def test_an_import_says_what_it_took_for_granted(site: Site, campaign: Campaign)
     answer = site.send(f"{PAGE}/import", {}, files={"file": ("old.csv", rows)})
     text = text_of(site, answer.headers["location"])
     assert "2 experiments added, reason or note of 1 experiment filled in." in text
-    assert (
-        "Of these, 2 failed because no objective has a value; if that is wrong, correct it" in text
-    )
+    blank = "Of these, runs 5, 6 failed because no objective has a value; if that is wrong, correct"
+    assert blank in text
     assert campaign.run(0).note == "hazy"
+
+
+def test_an_import_with_much_to_say_has_a_short_address(site: Site) -> None:
+    def send(last: str) -> str:
+        rows = [f"{t},argon,{last}" for t in range(151, 201)]
+        table = "\n".join(["temperature,gas,hardness,note", *rows])
+        answer = site.send(f"{PAGE}/import", {}, files={"file": ("old.csv", table)})
+        address = answer.headers["location"]
+        assert len(address) < 600
+        return text_of(site, address)
+
+    told = send(",")
+    assert "Of these, runs 5, 6, 7" in told and "23, 24 and others failed" in told
+    assert "another reason or note" not in send(",warm")
+    told = send(",hot")
+    assert "another reason or note for runs 5, 6" in told and "24 and others; the recorded" in told
 
 
 def test_the_report_is_a_file(site: Site) -> None:

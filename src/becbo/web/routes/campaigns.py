@@ -19,7 +19,7 @@ from becbo.outlook import gain_unit
 from becbo.outputs import Outputs
 from becbo.report.html import standalone_page
 from becbo.tables.files import MAX_ROWS
-from becbo.tables.importing import import_cells, import_messages
+from becbo.tables.importing import MAX_NAMED, import_cells, import_messages, named
 from becbo.tables.reading import BadTable
 from becbo.tables.writing import table_bytes
 from becbo.trial import Outcome
@@ -66,7 +66,7 @@ def campaign_page(
     known: int = 0,
     noted: int = 0,
     differing: Annotated[Sequence[int], Query()] = (),
-    blank: int = 0,
+    blank: Annotated[Sequence[int], Query()] = (),
     margin: str = "",
     all: bool = False,
 ) -> Response:
@@ -120,9 +120,9 @@ def undo_last(
     return redirect(campaign_path(campaign), did="taken-back", recorded=len(undone))
 
 
-def _about_blank(count: int) -> list[str]:
-    what = f"Of these, {count} failed because no objective has a value"
-    return [f"{what}; if that is wrong, correct it on the page of the run."] if count else []
+def _about_blank(numbers: Sequence[int]) -> list[str]:
+    what = f"Of these, {named(numbers)} failed because no objective has a value"
+    return [f"{what}; if that is wrong, correct it on the page of the run."] if numbers else []
 
 
 def _about_noted(count: int) -> list[str]:
@@ -272,8 +272,9 @@ def import_table(
             corrected=len(done.corrected),
             known=done.n_known,
             noted=len(done.noted),
-            differing=[run.number for run in done.differing],
-            blank=len(done.blank),
+            # The address stays short, however many there are.
+            differing=[run.number for run in done.differing[: MAX_NAMED + 1]],
+            blank=[run.number for run in done.blank[: MAX_NAMED + 1]],
         )
     return _campaign_page(request, context, render, campaign, 422, message, opened="import")
 
