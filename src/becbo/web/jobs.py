@@ -97,8 +97,8 @@ class Jobs:
                 numbers.append(await self._run(tasks.suggest_one, self._where, job.campaign))
                 job.n_done += 1
         except BecboError as error:
+            job.error = str(error)  # first: the job is over, whatever comes next
             job.state = await asyncio.to_thread(self._state, job.campaign)
-            job.error = str(error)
             if not numbers:
                 raise
         else:

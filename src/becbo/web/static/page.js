@@ -29,6 +29,7 @@ const live = document.querySelector("[data-live]");
 const learned = document.querySelector("[data-learned]");
 const shown = document.querySelector("[data-sections]");
 let isLearning = false;
+let explained = null; // what was learned of the present runs
 let plotly = null;
 if (live) {
   learn();
@@ -119,13 +120,15 @@ let figures = {};
 
 async function learn() {
   const runsState = live.dataset.state.split("-")[0];
-  if (isLearning || learned.dataset.state === runsState) return;
+  if (isLearning) return;
+  if (learned.dataset.state === runsState) return explain(explained); // parts of the page may be new
   isLearning = true;
   const saying = learned.querySelector("[data-saying]");
   saying.textContent = "Fitting the models…";
   try {
     const told = await ask(learned.dataset.learned);
     await show(told);
+    explained = told;
     learned.dataset.state = told.state;
     saying.textContent = "";
   } catch (error) {
