@@ -64,6 +64,20 @@ def test_a_request_that_does_not_come(address: str, sent: bytes) -> None:
         assert is_closed(held)
 
 
+@pytest.mark.parametrize("path", ["/login", "/api/campaigns"])
+def test_a_client_that_goes_away_is_no_error_of_the_server(
+    address: str, path: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    kind = "json" if path.startswith("/api") else "x-www-form-urlencoded"
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/{kind}\r\n"
+    bearer = f"Authorization: Bearer {TOKEN}\r\nContent-Length: 1000\r\n\r\nabc"
+    with connect(address) as held:
+        held.sendall((head + bearer).encode())
+    assert httpx.get(f"{address}/login").status_code == 200  # the server is at it
+    time.sleep(0.2)
+    assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
+
+
 def test_a_header_in_drops(address: str) -> None:
     with connect(address) as held:
         held.sendall(HALF)

@@ -13,6 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.security import HTTPBearer
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.routing import Match
 from starlette.types import ASGIApp
@@ -128,12 +129,16 @@ def _answer_errors(app: FastAPI, renderer: PageRenderer) -> None:
         _logger.error("the storage does not answer: %s", last_words(error))
         return renderer.problem(request, 503, _NO_STORAGE, {"Retry-After": "10"})
 
+    def gone(request: Request, error: ClientDisconnect) -> Response:
+        return Response(status_code=400)  # nobody reads it
+
     def unexpected(request: Request, error: Exception) -> Response:
         return renderer.problem(request, 500)
 
     app.exception_handler(BecboError)(expected)
     app.exception_handler(HTTPException)(http)
     app.exception_handler(RequestValidationError)(invalid_request)
+    app.exception_handler(ClientDisconnect)(gone)
     for kind in (*BREAKAGE, StorageUnavailable):
         app.exception_handler(kind)(storage_failed)
     app.exception_handler(Exception)(unexpected)
