@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from memory import campaign_in_memory
 
+from becbo import Outlook, Stop
+from becbo.insight.forecasts import outlook_table
 from becbo.insight.insight import Insight, analyze_campaign
 from becbo.pareto import hypervolume
 
@@ -96,3 +98,18 @@ def test_nothing_is_said_before_anything_is_acceptable(tmp_path: Path) -> None:
     found = insight(tmp_path, [HEADS, [0.1, 0.1, 50, 6, 300, None]], noisy=True)
     assert (found.front, found.growth, found.confirmation) == ((), None, "")
     assert found.outlook.best is None
+
+
+@pytest.mark.parametrize(
+    "price, words",
+    [
+        (0.0, "8 experiments of 50 failed or broke a limit (16 %)."),
+        (
+            5.0,
+            "8 experiments of 50 failed or broke a limit: 53 % of all costs, at a price of 5 each.",
+        ),
+    ],
+)
+def test_what_failures_cost_in_words(price: float, words: str) -> None:
+    seen = Outlook("cost", 3.0, 50, 8, 10.0, True, 0.05, 0.01, -1.0, 0.4, price=price)
+    assert outlook_table(seen, Stop()).cost == words

@@ -48,9 +48,11 @@ def outlook_table(seen: Outlook, rule: Stop) -> OutlookTable:
         for forecast in seen.forecasts(margin)
     ]
     spent = f"{plural(seen.n_failed, 'experiment')} of {seen.n_done} failed or broke a limit"
+    share = percent(seen.failure_cost)
+    priced = f": {share} of all costs, at a price of {seen.price:g} each." if seen.price else ""
     return OutlookTable(
         ("more", f"expected {seen.measure}", "in four of five cases", better),
         (*now, *later),
-        f"{spent} ({percent(seen.failure_cost)}).",
+        f"{spent}{priced or f' ({share}).'}",
         seen.sentence(rule),
     )

@@ -8,7 +8,7 @@ import optuna
 from optuna.trial import FrozenTrial
 
 from becbo.optuna.sampler import BECBOSampler
-from becbo.outlook import Advice, Outlook, Stop
+from becbo.outlook import Advice, Outlook, Stop, is_due
 
 _logger = logging.getLogger(__name__)
 
@@ -65,9 +65,7 @@ class StopCallback:
         Returns:
             The sentence, or None to go on.
         """
-        if not self._rule.is_due(
-            sum(t.state.is_finished() for t in study.get_trials(deepcopy=False))
-        ):
+        if not is_due(sum(t.state.is_finished() for t in study.get_trials(deepcopy=False))):
             return None
         seen = study_outlook(study)
         if seen is None or seen.advice(self._rule) is Advice.GO_ON:
