@@ -383,7 +383,10 @@ def test_a_spent_budget_of_failures_promises_nothing(n: int) -> None:
     seen = optimizer.outlook
     assert (seen.odds, seen.chance(10)) == (0.0, 0.0)
     assert seen.advice(Stop(margin=0.1, at_least=2)) is Advice.STOP
-    assert seen.sentence(Stop(margin=0.1, at_least=2)).endswith("by more than 0.1 is 0 %.")
+    assert seen.sentence(Stop(margin=0.1, at_least=2)) == (
+        "Stop: nothing new can be tried, so the chance that the next 10 experiments improve the "
+        "best value by more than 0.1 is 0 %."
+    )
     assert seen.advice() is seen.advice(Stop(margin=0.1)) is Advice.STOP  # nobody has to wait
 
 
@@ -412,16 +415,17 @@ def test_where_failures_may_be_bad_luck_failed_designs_are_left_to_try() -> None
     assert optimizer.ask().origin == "repeat of a failure"
 
 
-def test_failures_cost_their_price() -> None:
-    assert replace(SEEN, n_done=50, n_failed=8).failure_cost == pytest.approx(0.16)
-    assert replace(SEEN, n_done=50, n_failed=8, price=5.0).failure_cost == pytest.approx(48 / 90)
-    optimizer = Optimizer(SPACE, seed=0, failures=Failures(price=3))
+def test_failures_cost_their_price_and_broken_limits_only_the_experiment() -> None:
+    outputs = [Objective("cost"), Limit("heat", upper=1.0)]
+    optimizer = Optimizer(SPACE, outputs, seed=0, failures=Failures(price=3))
     for x in (0.1, 0.2):
         optimizer.add({"x": x, "y": 0.5}, failed=True)
-    assert (optimizer.outlook.price, optimizer.outlook.failure_cost) == (3.0, 1.0)
-    optimizer.add({"x": 0.3, "y": 0.5}, 1.0)
-    optimizer.add({"x": 0.4, "y": 0.5}, 1.0)
-    assert optimizer.outlook.failure_cost == pytest.approx(8 / 10)
+    assert optimizer.outlook.failure_cost == 1.0
+    optimizer.add({"x": 0.3, "y": 0.5}, {"cost": 1.0, "heat": 0.5})
+    optimizer.add({"x": 0.4, "y": 0.5}, {"cost": 1.0, "heat": 2.0})
+    seen = optimizer.outlook
+    assert (seen.n_failed, seen.surcharge) == (3, 6.0)
+    assert seen.failure_cost == pytest.approx(9 / 10)
 
 
 @pytest.mark.parametrize(

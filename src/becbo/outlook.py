@@ -204,7 +204,7 @@ class Outlook:
         sign: 1 if `best` grows with every gain, -1 if it falls.
         recent: what the last ten experiments gained.
         left: the most that can be gained: with a target, the distance that is left.
-        price: what a failure costs besides the experiment itself, in experiments.
+        surcharge: what failures have cost besides the experiments themselves, in experiments.
 
     Examples:
         >>> outlook = optimizer.outlook
@@ -222,7 +222,7 @@ class Outlook:
     sign: float
     recent: float
     left: float = math.inf
-    price: float = 0.0
+    surcharge: float = 0.0
 
     def chance(self, k: int, margin: float = 0.0) -> float:
         """The chance that the next k experiments beat the best by more than a margin.
@@ -281,10 +281,10 @@ class Outlook:
 
     @property
     def failure_cost(self) -> float:
-        """What failures have cost so far, at their price, as a share of all that was spent."""
+        """What failures have cost so far, with their price, as a share of all that was spent."""
         if not self.n_done:
             return 0.0
-        return self.n_failed * (1 + self.price) / (self.n_done + self.n_failed * self.price)
+        return (self.n_failed + self.surcharge) / (self.n_done + self.surcharge)
 
     def margin(self, rule: Stop) -> float:
         """The gain that a rule asks for.
@@ -332,6 +332,8 @@ class Outlook:
         more = f" by more than {margin:.3g}" if margin else ""
         best = f"the best {self.measure}{more}"
         hope = f"the chance that the next {k} experiments improve {best} is {chance}"
+        if not self.odds:
+            hope = f"{'nothing new can be tried' if self.left else 'the target is met'}, so {hope}"
         if advice is Advice.STOP:
             return f"Stop: {hope}."
         if advice is Advice.CONFIRM:
@@ -420,10 +422,12 @@ def outlook(
     """
     n, rows = len(data.X), np.flatnonzero(data.acceptable)
     n_failed = n - int((data.worked & ~data.beyond.any(axis=1)).sum())
+    surcharge = price * int((~data.worked).sum())
     measure, sign = _measure(data)
     if models is None or not len(rows):
         odds = 0.0 if x is None and n else 1 / (n + 1)  # Laplace's rule of succession
-        return Outlook(measure, None, n, n_failed, 0.0, True, odds, 0.0, sign, 0.0, price=price)
+        nothing = (0.0, True, odds, 0.0, sign, 0.0)
+        return Outlook(measure, None, n, n_failed, *nothing, surcharge=surcharge)
     gains, point = data.gains[rows], reference(data)
     if is_noisy:  # a reading may be luck; repeats of a design have one and the same gain
         designs, which = np.unique(data.X[rows], axis=0, return_inverse=True)
@@ -444,9 +448,8 @@ def outlook(
         odds = _odds(came[rows[0] + 1 :], p_model)
         gain = typical_gain(came[came > 0], promised)
     spread, recent = max(spread, 0.0), float(came[-_QUIET:].sum())
-    return Outlook(
-        *(measure, best, n, n_failed, spread, confirmed, odds, gain, sign, recent, left, price)
-    )
+    ahead = (spread, confirmed, odds, gain, sign, recent, left, surcharge)
+    return Outlook(measure, best, n, n_failed, *ahead)
 
 
 def _measure(data: Dataset) -> tuple[str, float]:

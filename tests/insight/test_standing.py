@@ -101,15 +101,10 @@ def test_nothing_is_said_before_anything_is_acceptable(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "price, words",
-    [
-        (0.0, "8 experiments of 50 failed or broke a limit (16 %)."),
-        (
-            5.0,
-            "8 experiments of 50 failed or broke a limit: 53 % of all costs, at a price of 5 each.",
-        ),
-    ],
+    "surcharge, words",
+    [(0.0, " (16 %)."), (40.0, "; with the price of failures that is 53 % of all costs.")],
 )
-def test_what_failures_cost_in_words(price: float, words: str) -> None:
-    seen = Outlook("cost", 3.0, 50, 8, 10.0, True, 0.05, 0.01, -1.0, 0.4, price=price)
-    assert outlook_table(seen, Stop()).cost == words
+def test_what_failures_cost_in_words(surcharge: float, words: str) -> None:
+    seen = Outlook("cost", 3.0, 50, 8, 9.0, True, 0.05, 0.01, -1.0, 0.4, surcharge=surcharge)
+    cost = outlook_table(seen, Stop()).cost
+    assert cost == f"8 experiments of 50 failed or broke a limit{words}"

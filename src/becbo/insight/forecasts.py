@@ -49,10 +49,10 @@ def outlook_table(seen: Outlook, rule: Stop) -> OutlookTable:
     ]
     spent = f"{plural(seen.n_failed, 'experiment')} of {seen.n_done} failed or broke a limit"
     share = percent(seen.failure_cost)
-    priced = f": {share} of all costs, at a price of {seen.price:g} each." if seen.price else ""
+    cost = f"; with the price of failures that is {share} of all costs" if seen.surcharge else ""
     return OutlookTable(
         ("more", f"expected {seen.measure}", "in four of five cases", better),
         (*now, *later),
-        f"{spent}{priced or f' ({share}).'}",
+        f"{spent}{cost or f' ({share})'}.",
         seen.sentence(rule),
     )
