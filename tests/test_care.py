@@ -149,6 +149,17 @@ def test_when_the_budget_is_spent_only_proven_designs_are_proposed():
     assert (trial.params, trial.origin, trial.note) == ({"x": 0.2}, "repeat", SPENT)
 
 
+@pytest.mark.parametrize("care", [{"risk": 0.2}, {"failures": {"price": 7.5}}])
+def test_each_design_of_a_batch_has_the_chance_that_is_asked_for(care):
+    space = Space([Real("x", 0, 1), Real("y", 0, 1)])
+    optimizer = Optimizer(space, seed=0, n_initial=1, **care)
+    for x, y in np.random.default_rng(0).random((20, 2)).tolist():
+        outcome = {"failed": True} if x + y > 1.1 else {"value": -x - 2 * y}
+        optimizer.add({"x": x, "y": y}, **outcome)
+    stated = [trial.believed.p_feasible for trial in (*optimizer.ask(6), optimizer.ask())]
+    assert min(stated) > 0.79
+
+
 def test_of_noisy_values_the_best_believed_is_repeated_not_the_luckiest():
     optimizer = Optimizer(LINE, seed=0, n_initial=2, noisy=True, failures=Failures(budget=2))
     for x in np.linspace(0, 0.7, 8):

@@ -141,7 +141,9 @@ class Boundary(Proposer):
             acquisition = self.improvement.over(data, believed, pending, n_parameters, rng)
             if self.weighting is not None:
                 acquisition = self.weighting(acquisition, believed.feasibility)
-            goal = banded_goal(acquisition, band, believed.feasibility)
+            # What pending designs are believed to show is no ground for a promise.
+            known = models if self.care != Care() else believed
+            goal = banded_goal(acquisition, band, known.feasibility)
             return climb.maximise(goal, region, clues, rng)
 
         return search
