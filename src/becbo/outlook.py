@@ -174,7 +174,14 @@ _USUAL = Stop()
 
 
 def is_due(n_done: int) -> bool:
-    """Whether to look ahead after so many experiments: an outlook takes as long as a proposal."""
+    """Whether to look ahead now, which takes as long as a proposal: after every fifth experiment.
+
+    Args:
+        n_done: finished experiments.
+
+    Returns:
+        Whether to ask for an outlook.
+    """
     return n_done % _EVERY == 0
 
 
