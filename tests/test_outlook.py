@@ -270,6 +270,14 @@ def test_the_advice_follows_the_rule() -> None:
     )
 
 
+def test_gains_have_the_unit_of_the_objective() -> None:
+    seen = replace(SEEN, best=30000.0, unit="EUR")
+    assert seen.margin_text(Stop(margin=1500)) == "1500 EUR"
+    assert seen.margin_text(Stop()) == "0.003 EUR"
+    assert "improve the best cost by more than 1500 EUR is" in seen.sentence(Stop(margin=1500))
+    assert seen.to_dict()["unit"] == "EUR"
+
+
 def test_a_gain_that_came_lately_is_a_reason_to_go_on() -> None:
     assert SEEN.chance(10, 0.3) < 0.01
     assert SEEN.advice(Stop(margin=0.3)) is Advice.GO_ON

@@ -15,7 +15,8 @@ from scipy.special import ndtr
 from becbo.acquisition import LogWeighted, UpperConfidenceBound, Weighted
 from becbo.methods import EP_CLASSIFIER, METHODS
 from becbo.proposers import scbo
-from becbo.proposers.svm_cbo import BETA, PHASES
+from becbo.proposers.svm_cbo import BETA, N_CANDIDATES, N_STARTS, PHASES
+from becbo.surrogates.balls import FAILED
 from becbo.surrogates.base import probit_score
 from becbo.surrogates.ensemble import MOVING, DeepEnsemble, has_settled, latent_moments
 from becbo.surrogates.variational import PRIOR, VariationalClassifier, hyperparameters
@@ -221,9 +222,11 @@ def test_the_gp_classifier_that_is_ours(name: str) -> None:
 def test_svm_cbo() -> None:
     """SVM-CBO's program: 60 evaluations of the boundary for 30 of LCB with 1.96 deviations.
 
-    BE-CBO, appendix B: "we maintained the same ratio".
+    BE-CBO, appendix B: "we maintained the same ratio". 30 starts in the first phase. In the second
+    10,000 candidates, there 15 times as many: see the table of differences.
     """
     assert (BETA, PHASES) == (1.96, (60, 30))
+    assert (N_STARTS, N_CANDIDATES) == (30, 10_000)
     assert preset("svm-cbo").regressor.kernel.__name__ == "rbf"
 
 
@@ -261,8 +264,11 @@ def test_asymmetric_entropy() -> None:
 
 
 def test_f_gp_ucb() -> None:
-    """Iwazaki et al. 2023: UCB of the successes, outside of the neighbourhoods of failures."""
+    """Iwazaki et al. 2023: UCB of the successes, outside of the neighbourhoods of failures.
+
+    Ours: balls that leave room for failures in half of the experiments.
+    """
     method = preset("f-gp-ucb")
     assert method.improvement.acquisition.keywords == {"beta": 4.0}
-    assert type(method.classifier).__name__ == "Balls"
+    assert type(method.classifier).__name__ == "Balls" and FAILED == 0.5
     assert method.band.p == 0.5, "the surface of the balls"

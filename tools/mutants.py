@@ -27,6 +27,7 @@ BAND = "src/becbo/band.py"
 SCBO = "src/becbo/proposers/scbo.py"
 SVM_CBO = "src/becbo/proposers/svm_cbo.py"
 VARIATIONAL = "src/becbo/surrogates/variational.py"
+BALLS = "src/becbo/surrogates/balls.py"
 
 CHANGES = (
     (METHODS, "lengthscale=Range(0.5, 0.005, 4.0)", "lengthscale=Range(0.5, 0.01, 4.0)"),
@@ -132,6 +133,10 @@ CHANGES = (
     (SLSQP, "n_space: int = 1000", "n_space: int = 500"),
     (SLSQP, "n_edge: int = 5", "n_edge: int = 4"),
     (SLSQP, "n_best: int = 5", "n_best: int = 4"),
+    (SLSQP, "np.abs(goal.boundary(X)[0])", "goal.boundary(X)[0]"),
+    (SLSQP, "best = np.argsort(-a,", "best = np.argsort(a,"),
+    (SLSQP, "np.vstack([results, starts])", "np.vstack([results, results])"),
+    (SLSQP, "return pulled[goal.values(pulled)[1] >= 0], unit", "return pulled, unit"),
     (SLSQP, "pull_rate: float = 1e-2", "pull_rate: float = 1e-1"),
     (SLSQP, "pull_enough: float = 0.02", "pull_enough: float = 0.01"),
     (SLSQP, "pull_patience: int = 10", "pull_patience: int = 20"),
@@ -184,6 +189,9 @@ CHANGES = (
     (SCBO, "N_RESTART = 10", "N_RESTART = 5"),
     (SCBO, "MOVED = 20", "MOVED = 10"),
     (SVM_CBO, "PHASES = 60, 30", "PHASES = 50, 40"),
+    (SVM_CBO, "N_STARTS = 30", "N_STARTS = 10"),
+    (SVM_CBO, "N_CANDIDATES = 10_000", "N_CANDIDATES = 1_000"),
+    (BALLS, "FAILED = 0.5", "FAILED = 0.25"),
     (ENSEMBLE, "np.exp(np.linspace(0, 1, 10))", "np.exp(np.linspace(0, 2, 10))"),
     (ENSEMBLE, "if len(losses) <= len(MOVING):", "if len(losses) < 3:"),
     (SCBO, "min(5000, max(2000, 200 * d))", "min(5000, max(1000, 100 * d))"),

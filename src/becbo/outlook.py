@@ -22,6 +22,7 @@ from becbo.data import Dataset
 from becbo.errors import InvalidInput
 from becbo.improvement import believed_gains, reference
 from becbo.models.base import Models
+from becbo.outputs import Outputs
 from becbo.pareto import hypervolume, nondominated
 from becbo.wording import percent
 
@@ -211,6 +212,7 @@ class Outlook:
         sign: 1 if `best` grows with every gain, -1 if it falls.
         recent: what the last ten experiments gained.
         left: the most that can be gained: with a target, the distance that is left.
+        unit: that of `best`, if the objective has one; a hypervolume has none.
         surcharge: what failures have cost besides the experiments themselves, in experiments.
 
     Examples:
@@ -229,6 +231,7 @@ class Outlook:
     sign: float
     recent: float
     left: float = math.inf
+    unit: str = ""
     surcharge: float = 0.0
 
     def chance(self, k: int, margin: float = 0.0) -> float:
@@ -304,6 +307,18 @@ class Outlook:
         """
         return _SMALL * self.spread if rule.margin is None else float(rule.margin)
 
+    def margin_text(self, rule: Stop) -> str:
+        """The gain that a rule asks for, for people.
+
+        Args:
+            rule: when it is not worth going on.
+
+        Returns:
+            The number with its unit.
+        """
+        digits = 3 if rule.margin is None else 6
+        return f"{self.margin(rule):.{digits}g} {self.unit}".rstrip()
+
     def advice(self, rule: Stop = _USUAL) -> Advice:
         """Whether to go on, by a rule.
 
@@ -336,7 +351,7 @@ class Outlook:
             verb = "Stop or change the ranges" if advice is Advice.STOP else "Go on"
             tried = f"nothing is acceptable after {_experiments(self.n_done)}"
             return f"{verb}: {tried}; the chance that something is among the next {k} is {chance}."
-        more = f" by more than {margin:.3g}" if margin else ""
+        more = f" by more than {self.margin_text(rule)}" if margin else ""
         best = f"the best {self.measure}{more}"
         hope = f"the chance that the next {k} experiments improve {best} is {chance}"
         if not self.odds:
@@ -363,6 +378,7 @@ class Outlook:
         margin = self.margin(rule)
         return {
             "measure": self.measure,
+            "unit": self.unit,
             "best": self.best,
             "n_done": self.n_done,
             "n_failed": self.n_failed,
@@ -430,11 +446,11 @@ def outlook(
     n, rows = len(data.X), np.flatnonzero(data.acceptable)
     n_failed = n - int((data.worked & ~data.beyond.any(axis=1)).sum())
     surcharge = price * int((~data.worked).sum())
-    measure, sign = _measure(data)
+    (measure, sign), unit = _measure(data), gain_unit(data.outputs)
     if models is None or not len(rows):
         odds = 0.0 if x is None and n else 1 / (n + 1)  # Laplace's rule of succession
         nothing = (0.0, True, odds, 0.0, sign, 0.0)
-        return Outlook(measure, None, n, n_failed, *nothing, surcharge=surcharge)
+        return Outlook(measure, None, n, n_failed, *nothing, unit=unit, surcharge=surcharge)
     gains, point = data.gains[rows], reference(data)
     if is_noisy:  # a reading may be luck; repeats of a design have one and the same gain
         designs, which = np.unique(data.X[rows], axis=0, return_inverse=True)
@@ -447,7 +463,7 @@ def outlook(
     spread = float(total - np.median([_worth(g, point) for g in gains[:_FIRST]]))
     came = np.zeros(n)
     came[rows[1:]] = steps[1:]
-    best = _shown(data, float(total))
+    best = sign * float(total)
     left = best if _has_target(data) else math.inf
     odds, gain = 0.0, 0.0
     if x is not None and left > 0:
@@ -455,8 +471,20 @@ def outlook(
         odds = _odds(came[rows[0] + 1 :], p_model)
         gain = typical_gain(came[came > 0], promised)
     spread, recent = max(spread, 0.0), float(came[-_QUIET:].sum())
-    ahead = (spread, confirmed, odds, gain, sign, recent, left, surcharge)
+    ahead = (spread, confirmed, odds, gain, sign, recent, left, unit, surcharge)
     return Outlook(measure, best, n, n_failed, *ahead)
+
+
+def gain_unit(outputs: Outputs) -> str:
+    """The unit of a gain, and so of a margin.
+
+    Args:
+        outputs: what is optimised.
+
+    Returns:
+        The unit of a single objective; a hypervolume has none.
+    """
+    return outputs.objectives[0].unit if len(outputs.objectives) == 1 else ""
 
 
 def _measure(data: Dataset) -> tuple[str, float]:
@@ -473,11 +501,6 @@ def _has_target(data: Dataset) -> bool:
     """Whether a distance is counted, which ends at 0."""
     objectives = data.outputs.objectives
     return len(objectives) == 1 and objectives[0].target is not None
-
-
-def _shown(data: Dataset, total: float) -> float:
-    """The best gain in the user's units."""
-    return _measure(data)[1] * total
 
 
 def _worth(gain: Array, point: Array) -> float:  # (k,), (k,)

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 from bench.sample import make_record, make_run
+from threadpoolctl import threadpool_info
 
 import becbo.bench.run
 from becbo import BecboError, InvalidInput, Optimizer, Trial
 from becbo.bench.experiment import perform
 from becbo.bench.plan import N_INITIAL, make_proposer
 from becbo.bench.records import Record, missing, read, write
-from becbo.bench.run import attempt, execute, fan_out, initial_design, seconds_left
+from becbo.bench.run import attempt, execute, fan_out, initial_design, seconds_left, versions
 from becbo.extras import MissingExtra
 from becbo.problems import get
 
@@ -66,7 +67,22 @@ def test_a_record_tells_the_whole_run() -> None:
     assert len(record.searches.winner) == 5
     assert max(record.searches.winner) == len(record.searches.winners) - 1
     assert record.seconds_total > sum(record.seconds)
-    assert set(record.versions) == {"becbo", "python", "numpy", "scipy"}
+    assert set(record.versions) == {"becbo", "python", "numpy", "scipy", "blas"}
+
+
+def test_a_record_says_which_blas_multiplied_and_by_which_kernel() -> None:
+    loaded = [lib for lib in threadpool_info() if lib["user_api"] == "blas"]
+    said = versions()["blas"].split(", ")
+    for library in loaded:
+        words = [library.get(key) for key in ("internal_api", "version", "architecture")]
+        assert " ".join(word for word in words if word) in said
+    assert said and all(said)
+
+
+def test_a_record_of_before_says_nothing_of_blas_and_is_read(tmp_path: Path) -> None:
+    before = replace(make_record(make_run()), versions={"becbo": "0.1.0", "numpy": "2.4.6"})
+    write(tmp_path, before)
+    assert read(tmp_path).records == (before,)
 
 
 def test_a_run_repeats_itself_through_a_file(tmp_path: Path) -> None:
@@ -142,6 +158,14 @@ def test_a_run_is_continued_from_its_record(label: str) -> None:
     assert longer.run == whole.run and longer.n_initial == 10
     # The record has seven digits: the next designs agree up to what that changes.
     np.testing.assert_allclose(longer.x[14], whole.x[14], atol=1e-3)
+
+
+def test_a_continued_run_remembers_which_designs_had_bad_luck() -> None:
+    run = make_run("lsq", "sobol", budget=30, bad_luck=0.5)
+    short = execute(replace(run, budget=20))
+    assert short.unlucky
+    longer = execute(run, before=short)
+    assert tuple(i for i in longer.unlucky if i < 20) == short.unlucky
 
 
 def test_methods_that_plan_for_their_budget_begin_again() -> None:

@@ -76,6 +76,17 @@ def test_bootstrap_interval_covers_as_often_as_it_says() -> None:
     assert summary.bootstrap_interval(list(samples[0])) == again
 
 
+@pytest.mark.parametrize(("n_problems", "n_runs"), [(1, 3), (3, 2), (3, 3), (4, 3), (12, 2)])
+@pytest.mark.parametrize("scale", [0.0, 1.0], ids=["alike", "unlike"])
+def test_few_runs_are_covered_as_often(n_problems: int, n_runs: int, scale: float) -> None:
+    """As few as the claims rest on, also where the problems differ in how runs scatter."""
+    rng = np.random.default_rng(3)
+    scales = np.exp(scale * rng.normal(size=(500, n_problems, 1)))
+    samples = scales * rng.normal(size=(500, n_problems, n_runs))
+    intervals = [summary.bootstrap_interval(list(s), n_resamples=400) for s in samples]
+    assert np.mean([low <= 0 <= high for low, high in intervals]) >= 0.92
+
+
 def test_single_runs_have_no_interval() -> None:
     low, high = summary.bootstrap_interval([np.ones(1), np.arange(5.0)])
     assert np.isnan([low, high]).all()

@@ -224,7 +224,7 @@ def test_the_status_of_noisy_values_shows_what_is_believed(becbo: Becbo, tmp_pat
 def test_the_outlook_while_nothing_has_worked(becbo: Becbo, tmp_path: Path) -> None:
     new_campaign(tmp_path).add(DESIGN, failed="cracked")
     shown = becbo("status").out
-    assert re.search(r"more +expected hardness +in four of five cases +acceptable", shown)
+    assert re.search(r"more +expected hardness \[HV\] +in four of five cases +acceptable", shown)
     assert "Go on: nothing is acceptable after 1 experiment;" in shown
 
 

@@ -140,7 +140,7 @@ def test_the_numbers_are_there(page: Page, found: Insight) -> None:
 
 def test_the_outcome_of_a_run_comes_first(found: Insight) -> None:
     """A phone shows little more than the first columns."""
-    _, _, table = report.report_sections(found).partition('<table class="runs">')
+    _, _, table = report.Sections.of(found).html().partition('<table class="runs">')
     assert re.findall(r"<th[^>]*>(\w+)", table)[:3] == ["run", "outcome", "strength"]
 
 
@@ -161,7 +161,7 @@ def test_what_people_type_is_only_ever_text(page: Page) -> None:
 
 
 def test_the_sections_fit_into_a_page_with_a_strict_policy(found: Insight) -> None:
-    sections = Page(report.report_sections(found))
+    sections = Page(report.Sections.of(found).html())
     for tag, attrs in sections.elements:
         assert "style" not in attrs and tag != "style"
         assert tag != "script" or attrs["type"] == "application/json"
@@ -253,6 +253,9 @@ def test_the_command(becbo: Callable[..., Done], tmp_path: Path) -> None:
     done = becbo("report", "--file", "lab.db", "--out", "it.html")
     assert (done.code, done.out.strip()) == (0, "Written: it.html")
     assert "glue &lt;b&gt;" in (tmp_path / "it.html").read_text(encoding="utf-8")
+    refused = becbo("report", "--file", "lab.db", "--out", "new.html", "--margin", "-1")
+    assert refused.code == 2 and "margin -1.0: give a number of at least 0" in refused.err
+    assert not (tmp_path / "new.html").exists()
 
 
 def test_the_command_without_a_campaign(becbo: Callable[..., Done]) -> None:
@@ -288,7 +291,7 @@ def test_the_outlook_is_that_of_the_status(tmp_path: Path, is_limited: bool) -> 
     rows += [[i / 9, 50 + i, 20 + i] for i in range(8)]
     found = analyze_campaign(campaign_in_memory(tmp_path, plan, rows))
     assert (found.outlook.best is None) == is_limited
-    html = report.report_sections(found)
+    html = report.Sections.of(found).html()
     section = html[html.index('aria-labelledby="outlook"') :].partition("</section>")[0]
     assert section.index('<div class="scroll"') < section.index("<table>")
     wanted = outlook_table(found.outlook, Stop())
@@ -298,9 +301,21 @@ def test_the_outlook_is_that_of_the_status(tmp_path: Path, is_limited: bool) -> 
     assert ("acceptable" in wanted.headings) == is_limited
 
 
+def test_the_margin_of_the_outlook(tmp_path: Path) -> None:
+    plan = {**SMALL, "objective": {"name": "strength", "unit": "MPa"}}
+    rows: list[list[Any]] = [["x", "strength"], *([i / 39, 50 + (i - 20) ** 2] for i in range(40))]
+    made = campaign_in_memory(tmp_path, plan, rows)
+    text = report.write_report(made, tmp_path / "it.html", margin=1500).read_text(encoding="utf-8")
+    wanted = outlook_table(made.optimizer().outlook, Stop(margin=1500))
+    assert wanted.headings[1::2] == ("expected strength [MPa]", "better by more than 1500 MPa")
+    assert wanted.advice.startswith("Stop: ") and "by more than 1500 MPa" in wanted.advice
+    for words in (*wanted.headings, wanted.advice):
+        assert words in text.replace("\u00a0", " ")
+
+
 def test_there_is_no_outlook_before_the_first_experiment(tmp_path: Path) -> None:
     found = analyze_campaign(campaign_in_memory(tmp_path, SMALL))
-    assert "Outlook" not in report.report_sections(found)
+    assert "Outlook" not in report.Sections.of(found).html()
 
 
 def test_every_output_has_maps(tmp_path: Path) -> None:

@@ -21,6 +21,34 @@ def search(goal, space, seed=0, **settings):
     )
 
 
+def test_what_is_pulled_to_the_edge() -> None:
+    """Released: of 1000 Sobol points the 5 nearest to C = 0.5, and the 5 of the largest EI; of
+    what the pull makes of them, those in the band are starts."""
+    sampled, pulled = [], []
+
+    class Spied(SlsqpSearch):
+        def _pull(self, goal, X, region):
+            pulled.append(X)
+            return X
+
+    def values(X):
+        sampled.append(X)
+        return X[:, 0], X[:, 1] - 0.5
+
+    def boundary(X):
+        return X[:, 1] - 0.7, np.tile([0.0, 1.0], (len(X), 1))
+
+    goal = replace(CASES[0].goal, values=values, boundary=boundary)
+    starts, _ = Spied()._starts(goal, region(cube(2)), np.random.default_rng(0))
+    X = sampled[0]
+    near = X[np.argsort(np.abs(X[:, 1] - 0.7))[:5]]
+    best = X[np.argsort(-X[:, 0])[:5]]
+    assert len(X) == 1000
+    np.testing.assert_array_equal(pulled, [np.vstack([near, best])])
+    assert 0 < np.sum(best[:, 1] < 0.5) < 5  # some lie outside of the band
+    np.testing.assert_array_equal(starts, pulled[0][pulled[0][:, 1] >= 0.5])
+
+
 @by_name
 @pytest.mark.parametrize("seed", range(3))
 def test_the_constrained_maximum_is_found(case: Case, seed: int) -> None:
@@ -107,6 +135,18 @@ def test_rounds_go_on_until_five_in_a_row_are_empty(found: list[int], n_starts: 
     everywhere = make_goal(plane([1.0, 0.0]), plane([0.0, 0.0], 1.0))
     Told().maximise(everywhere, region(cube(2)), no_hints(2), np.random.default_rng(0))
     assert len(climbed) == n_starts
+
+
+def test_a_start_is_proposed_where_slsqp_ends_outside_of_the_bound() -> None:
+    """Ours, in the table of differences: released, the best end counts in any case."""
+
+    class Lost(SlsqpSearch):
+        def _climb(self, goal, x, region, unit):
+            return np.array([1.0, 0.0])
+
+    half = make_goal(plane([1.0, 0.0]), plane([-1.0, 0.0], 0.5))
+    found = Lost().maximise(half, region(cube(2)), no_hints(2), np.random.default_rng(0))
+    assert found.winner == "start" and found.bound_holds
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def signs(feasible: np.ndarray) -> np.ndarray:
 
 
 class Oracle(gpytorch.models.ApproximateGP):
-    """The classifier of the released program: an inducing point at each design."""
+    """The classifier of the released program, whose inducing points stay at the designs."""
 
     def __init__(self, X: np.ndarray, feasible: np.ndarray) -> None:
         self.X, self.y = torch.tensor(X), torch.tensor(feasible.astype(float))

@@ -1,5 +1,6 @@
 """The JSON API, as an instrument uses it."""
 
+import html
 import itertools
 import json
 import shutil
@@ -163,6 +164,23 @@ def test_none_of_this_without_the_token(open_site: Any, campaign: Campaign) -> N
     assert campaign.runs == before and not campaign.is_deleted
 
 
+def test_as_many_suggestions_as_the_budget_of_failures_allows(site: Site, where: Path) -> None:
+    careful = Campaign.create({**COATING, "name": "careful", "failures": {"budget": 2}}, where)
+    path = "/api/campaigns/careful/suggest"
+    answer = site.json(path, {"q": 5})
+    assert answer.status_code == 201
+    assert (
+        [run["number"] for run in answer.json()] == [run.number for run in careful.runs] == [0, 1]
+    )
+    (job,) = site.get(path).json()
+    assert (job["q"], job["n_done"]) == (5, 2) and "budget of failures" in job["error"]
+    page = site.get("/c/careful").text
+    assert f"2 of 5 suggestions were made: {job['error']}" in html.unescape(page)
+    refused = site.json(path, {"q": 5})
+    assert refused.status_code == 422 and refused.json()["detail"] == job["error"]
+    assert len(careful.runs) == 2
+
+
 def test_the_command_line_prints_the_same(
     site: Site, where: Path, becbo: Callable[..., Done]
 ) -> None:
@@ -173,6 +191,9 @@ def test_the_command_line_prints_the_same(
     status = {**site.get(f"{API}/status").json(), "outlook": outlook}
     runs = site.get(f"{API}/runs").json()
     assert printed("status") == status
+    sure = site.get(f"{API}/outlook?margin=2.5").json()
+    assert (sure["margin"], sure["unit"]) == (2.5, "HV") and sure != outlook
+    assert printed("status", "--margin", "2.5")["outlook"] == sure
     assert printed("status", "--all") == {**status, "runs": runs}
     assert printed("record", "4", "410") == site.get(f"{API}/runs/4").json()
 

@@ -275,6 +275,39 @@ def test_nothing_is_wider_than_a_phone(new_page: Any, path: str) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
+def test_the_run_to_repeat_is_the_one_that_is_believed_to_be_the_best(
+    new_page: Any, lab: Path
+) -> None:
+    noisy = Campaign.create({**COATING, "name": "noisy", "noisy": True}, lab)
+    for heat, error in zip(range(150, 450, 15), 4 * [-9.0, 6.0, 0.0, -4.0, 7.0], strict=True):
+        noisy.add({"temperature": float(heat), "gas": "argon"}, 400 - abs(heat - 240) + error)
+    lucky = noisy.add({"temperature": 448.0, "gas": "argon"}, 520.0)
+    page = new_page("/c/noisy")
+    best = page.locator("[data-why=best]")
+    expect(best).to_contain_text("the models believe the design of run")
+    page.evaluate("refresh()")  # as when somebody asks for a suggestion
+    expect(best).to_contain_text("the models believe the design of run")
+    repeat = page.get_by_role("button", name="Repeat run")
+    assert f": {repeat.inner_text().lower()} to confirm it" in best.inner_text()
+    assert repeat.inner_text() != f"Repeat run {lucky.number}"
+    repeat.click()
+    expect(page.get_by_role("status").first).to_contain_text("is added to the next experiments.")
+    planned = noisy.runs[-1]
+    assert 200 < planned.params["temperature"] < 300
+    expect(page.get_by_role("article", name=f"Run {planned.number}")).to_contain_text(
+        "repeat of run"
+    )
+    noisy.delete()
+
+
+def test_the_status_fits_a_phone(new_page: Any, lab: Path) -> None:
+    careful = Campaign.create({**COATING, "name": "careful", "failures": {"budget": 10}}, lab)
+    page = new_page("/c/careful", viewport={"width": 375, "height": 800})
+    boxes = [tile.bounding_box() for tile in page.locator(".tile").all()]
+    assert max(box["x"] + box["width"] for box in boxes) == 375 - min(box["x"] for box in boxes)
+    careful.delete()
+
+
 def test_figures_have_room_on_a_phone(new_page: Any) -> None:
     page = new_page("/c/coating", viewport={"width": 390, "height": 844})
     map_data(page)
@@ -368,6 +401,46 @@ def test_a_server_that_goes_away_loses_nothing_typed(new_page: Any, lab: Path) -
     expect(run.get_by_label("hardness in HV")).to_have_value("433")
     run.get_by_role("button", name="Record").press("Enter")
     expect(page.get_by_role("status").first).to_contain_text("is recorded: 433 HV.")
+
+
+def test_a_margin_of_the_outlook(new_page: Any, lab: Path) -> None:
+    (waiting,) = Campaign.open(lab, "coating").suggest()
+    page = new_page("/c/coating")
+    run = page.get_by_role("article", name=f"Run {waiting.number}")
+    run.get_by_label("hardness in HV").fill("417")
+    outlook = page.locator("[aria-labelledby=outlook]")
+    for typed, heading in (("soon", None), ("2,5", "better by more than 2.5 HV")):
+        page.get_by_label("Margin of the outlook in HV").fill(typed)
+        page.get_by_role("button", name="Look ahead").press("Enter")
+        alert = page.get_by_role("alert").filter(has_text="is not a number")
+        expect(alert).to_have_count(0 if heading else 1)
+        expect(page.get_by_label("Margin of the outlook in HV")).to_have_value(typed)
+        expect(run.get_by_label("hardness in HV")).to_have_value("417")
+        if heading:
+            expect(outlook.get_by_role("columnheader").nth(3)).to_have_text(heading)
+    Campaign.open(lab, "coating").withdraw(waiting.number)
+
+
+def test_a_session_that_has_ended_loses_nothing_typed(chromium: Any, lab: Path) -> None:
+    """Nor does any other problem, such as a database that does not answer."""
+    (waiting,) = Campaign.open(lab, "coating").suggest()
+    context = chromium.new_context()
+    context.set_default_timeout(PATIENCE)
+    page = context.new_page()
+    run = page.get_by_role("article", name=f"Run {waiting.number}")
+    access = Access(TOKEN)
+    with serving(make_app(lab, access)) as address:
+        page.goto(f"{address}/login?token={TOKEN}")
+        page.goto(f"{address}/c/coating")
+        run.get_by_label("Note").fill("slight haze")
+        access.log_out(page.context.cookies()[0]["value"])
+        run.get_by_role("button", name="Record").press("Enter")
+        expect(page.get_by_role("heading", name="Please log in")).to_be_visible()
+        page.goto(f"{address}/login?token={TOKEN}")
+        page.goto(f"{address}/c/coating")
+        expect(run.get_by_label("Note")).to_have_value("slight haze")
+    context.close()
+    Campaign.open(lab, "coating").withdraw(waiting.number)
 
 
 def test_a_browser_that_is_closed_loses_nothing_typed(

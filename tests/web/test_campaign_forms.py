@@ -165,6 +165,11 @@ def test_repeat_a_run(site: Site, campaign: Campaign) -> None:
     assert run.note == "repeat of run 2"
 
 
+def test_a_pending_run_shows_its_note(site: Site, campaign: Campaign) -> None:
+    campaign.plan(campaign.run(0).params, note="ask Ann <first>")
+    assert "Note: ask Ann &lt;first&gt;" in site.get("/c/coating").text
+
+
 @pytest.mark.parametrize("name", ["Ann", "Zoë Müller 北"])
 def test_entries_are_signed(site: Site, campaign: Campaign, name: str) -> None:
     answer = site.send("/name", {"name": name, "back": PAGE})

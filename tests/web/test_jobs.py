@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from becbo.errors import InvalidInput
+from becbo.report.html import Sections
 from becbo.web import jobs as jobs_module
 from becbo.web import tasks
 from becbo.web.jobs import MAX_JOBS, Busy, Jobs, WorkFailed
@@ -19,7 +20,7 @@ class Workers(Jobs):
     """Answers at once, in this process, what it was told to."""
 
     def __init__(self) -> None:
-        super().__init__("lab.db")
+        super().__init__("lab.db", str)
         self.asked: list[Any] = []
         self.answers: dict[Any, Any] = {}
         self.gate = asyncio.Event()
@@ -32,6 +33,10 @@ class Workers(Jobs):
         if isinstance(answer, Exception):
             raise answer
         return next(answer) if isinstance(answer, Iterator) else answer
+
+
+def insight(content: str) -> tasks.RenderedInsight:
+    return tasks.RenderedInsight(Sections(content, None), {})
 
 
 def test_progress_and_the_end_of_a_job() -> None:
@@ -61,6 +66,23 @@ def test_an_error_stays_until_the_next_try() -> None:
         jobs.answers[tasks.suggest_one] = iter([5])
         await jobs.suggest("coating", 1)
         assert jobs.of("coating") == []
+
+    asyncio.run(play())
+
+
+def test_suggestions_that_were_made_are_told_though_the_next_is_refused() -> None:
+    async def play() -> None:
+        jobs = Workers()
+        jobs.gate.set()
+
+        def answers() -> Iterator[int]:
+            yield from (5, 6)
+            raise InvalidInput("the budget of failures allows no more")
+
+        jobs.answers[tasks.suggest_one] = answers()
+        assert await jobs.suggest("coating", 5) == [5, 6]
+        (job,) = jobs.of("coating")
+        assert (job.q, job.n_done, job.error) == (5, 2, "the budget of failures allows no more")
 
     asyncio.run(play())
 
@@ -96,7 +118,7 @@ def test_a_large_request_does_not_hold_up_a_small_one() -> None:
 def test_many_who_look_cause_one_computation() -> None:
     async def play() -> None:
         jobs = Workers()
-        first, second = tasks.RenderedInsight("first", {}), tasks.RenderedInsight("second", {})
+        first, second = insight("first"), insight("second")
         jobs.answers[tasks.render_insight] = first
         looks = [asyncio.create_task(jobs.insight("coating", state)) for state in "aa"]
         await asyncio.sleep(0)
@@ -118,7 +140,7 @@ def test_many_who_look_cause_one_computation() -> None:
 def test_nobody_gets_an_insight_that_was_begun_before_they_asked() -> None:
     async def play() -> None:
         jobs = Workers()
-        old, new = tasks.RenderedInsight("old", {}), tasks.RenderedInsight("new", {"7": "why"})
+        old, new = insight("old"), insight("new")
         jobs.answers[tasks.render_insight] = iter([old, new])
         looks = [asyncio.create_task(jobs.insight("coating", state)) for state in "abb"]
         await asyncio.sleep(0)
@@ -133,7 +155,7 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
     nowhere = str(tmp_path / "none.db")
 
     async def play() -> None:
-        jobs = Jobs("lab.db")
+        jobs = Jobs("lab.db", str)
         with pytest.raises(WorkFailed, match="has died; try again"):
             await jobs._run(os._exit, 9)
         with pytest.raises(InvalidInput, match="there is no file"):  # the next one lives
@@ -151,7 +173,7 @@ LONG: Any = (LINE, MANY, 50)
 
 def test_a_worker_ends_what_takes_too_long_and_takes_the_next() -> None:
     async def play() -> None:
-        jobs = Jobs("lab.db")
+        jobs = Jobs("lab.db", str)
         with pytest.raises(TimeoutError):
             await jobs._run(tasks.suggest_for, *LONG, time.monotonic())
         (design,) = await jobs.suggest_for(LONG[0], [], 1)
@@ -163,7 +185,7 @@ def test_a_worker_ends_what_takes_too_long_and_takes_the_next() -> None:
 
 def test_who_waits_too_long_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     async def play() -> None:
-        jobs = Jobs("lab.db")
+        jobs = Jobs("lab.db", str)
         with pytest.raises(WorkFailed, match="took more than 0 s; ask for fewer"):
             await jobs.suggest_for(*LONG)
         jobs.close()

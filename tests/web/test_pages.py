@@ -1,6 +1,7 @@
 """The pages as a browser without JavaScript sees them."""
 
 import io
+import re
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -124,6 +125,17 @@ def test_suggestions_come_in_the_background(site: Site, campaign: Campaign) -> N
     assert 'aria-labelledby="maps"' in learned["html"]
 
 
+def test_why_there_are_no_more_suggestions_until_something_changes(site: Site, where: Path) -> None:
+    careful = Campaign.create({**LAB, "name": "careful", "failures": {"budget": 2}}, where)
+    site.send("/c/careful/suggest", {"q": "3"})
+    while "Computing" in (text := text_of(site, "/c/careful")):
+        time.sleep(0.2)
+    assert "2 of 3 suggestions were made: the budget of failures allows no more" in text
+    assert "suggestions were made" in text_of(site, "/c/careful")
+    careful.record(0, 300.0)
+    assert "suggestions were made" not in text_of(site, "/c/careful")
+
+
 def test_the_note_of_a_proposal_is_on_the_page(site: Site, campaign: Campaign) -> None:
     campaign.withdraw(4)
     campaign.change({**LAB, "failures": {"budget": 1}})
@@ -232,15 +244,16 @@ def test_import_and_export(site: Site, campaign: Campaign) -> None:
     answer = site.send(f"{PAGE}/import", {}, files={"file": ("old.csv", table)})
     text = text_of(site, answer.headers["location"])
     assert "Imported: 2 experiments added. 2 other columns went into the notes." in text
+    assert text.count("Undo the last entry") == 2  # beside the message, and under Data
     assert campaign.run(5).params["temperature"] == 210.5
     assert campaign.run(5).note == "day: 2 May"
     csv = site.get(f"{PAGE}/export.csv")
     assert csv.headers["content-disposition"] == 'attachment; filename="coating.csv"'
     assert len(csv.text.splitlines()) == 8
     again = site.send(f"{PAGE}/import", {}, files={"file": ("all.csv", csv.content)})
-    assert "7 rows skipped, known already or still pending" in text_of(
-        site, again.headers["location"]
-    )
+    text = text_of(site, again.headers["location"])
+    assert "7 rows skipped, known already or still pending" in text
+    assert text.count("Undo the last entry") == 1  # that entry is not this import
     sheet = openpyxl.load_workbook(io.BytesIO(site.get(f"{PAGE}/export.xlsx").content)).active
     assert sheet.max_row == 8
     assert len(site.get(f"{PAGE}/export.json").json()["runs"]) == 7
@@ -251,10 +264,25 @@ def test_an_import_says_what_it_took_for_granted(site: Site, campaign: Campaign)
     answer = site.send(f"{PAGE}/import", {}, files={"file": ("old.csv", rows)})
     text = text_of(site, answer.headers["location"])
     assert "2 experiments added, reason or note of 1 experiment filled in." in text
-    assert (
-        "Of these, 2 failed because no objective has a value; if that is wrong, correct it" in text
-    )
+    blank = "Of these, runs 5, 6 failed because no objective has a value; if that is wrong, correct"
+    assert blank in text
     assert campaign.run(0).note == "hazy"
+
+
+def test_an_import_with_much_to_say_has_a_short_address(site: Site) -> None:
+    def send(last: str) -> str:
+        rows = [f"{t},argon,{last}" for t in range(151, 201)]
+        table = "\n".join(["temperature,gas,hardness,note", *rows])
+        answer = site.send(f"{PAGE}/import", {}, files={"file": ("old.csv", table)})
+        address = answer.headers["location"]
+        assert len(address) < 600
+        return text_of(site, address)
+
+    told = send(",")
+    assert "Of these, runs 5, 6, 7" in told and "23, 24 and others failed" in told
+    assert "another reason or note" not in send(",warm")
+    told = send(",hot")
+    assert "another reason or note for runs 5, 6" in told and "24 and others; the recorded" in told
 
 
 def test_the_report_is_a_file(site: Site) -> None:
@@ -263,6 +291,35 @@ def test_the_report_is_a_file(site: Site) -> None:
     assert answer.headers["content-disposition"] == 'attachment; filename="coating.html"'
     assert answer.text.startswith("<!doctype html>") and "plotly.js (cartesian" in answer.text
     assert "Best so far" in answer.text and "Which parameters matter" in answer.text
+
+
+def test_the_margin_of_the_outlook(site: Site) -> None:
+    page = text_of(site, f"{PAGE}?all=true&margin=2,5+HV")
+    assert 'name="margin"' in page and 'value="2,5 HV"' in page and "in HV</span>" in page
+    assert '<input type="hidden" name="all" value="true">' in page
+    links = re.findall(rf'="{PAGE}/((?:insight|report)[^"]*)"', page)
+    assert links == ["insight?margin=2%2C5+HV", "report.html?margin=2%2C5+HV"]
+    told, report = (site.get(f"{PAGE}/{link}") for link in links)
+    for html in (told.json()["html"], report.text):
+        assert "better by more than 2.5 HV" in html
+    assert "better by more than 2.5" not in site.get(f"{PAGE}/insight").json()["html"]
+
+
+@pytest.mark.parametrize("path", [PAGE, f"{PAGE}/insight", f"{PAGE}/report.html"])
+@pytest.mark.parametrize(
+    ("typed", "why"),
+    [
+        ("soon", "margin (a number of at least 0, in HV) = &#39;soon&#39; is not a number"),
+        ("-1", "margin -1.0: give a number of at least 0"),
+        ("5 GPa", "convert it to HV"),
+    ],
+)
+def test_a_margin_that_cannot_be_used(shared_site: Site, path: str, typed: str, why: str) -> None:
+    answer = shared_site.get(path, params={"margin": typed})
+    assert answer.status_code == 422 and why.lower() in answer.text.lower()
+    if path == PAGE:  # the rest of the page is there, without a margin
+        assert f'value="{typed}"' in answer.text and "Record run 4" in answer.text
+        assert f'data-learned="{PAGE}/insight"' in answer.text
 
 
 def test_the_best_of_noisy_values_is_called_a_reading(where: Path, site: Site) -> None:
@@ -304,6 +361,7 @@ def test_a_long_table_is_cut(site: Site, campaign: Campaign) -> None:
     import_cells(campaign, rows)
     assert "Load all 205" in text_of(site, PAGE)
     assert "Load all" not in text_of(site, f"{PAGE}?all=true")
+    assert f'href="{PAGE}?margin=2&amp;all=true#runs"' in text_of(site, f"{PAGE}?margin=2")
 
 
 def test_what_the_api_can_do(site: Site) -> None:

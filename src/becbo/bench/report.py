@@ -31,7 +31,7 @@ from becbo.bench.summary import (
     with_interval,
 )
 from becbo.bench.table import Table, table
-from becbo.bench.verdicts import sentence, verdict_table, verdicts
+from becbo.bench.verdicts import adjusted, sentence, verdict_table, verdicts
 from becbo.errors import InvalidInput
 from becbo.plots.comparison import (
     Interval,
@@ -67,11 +67,13 @@ _CLAIMS = f"""\
 
 Differences are means over problems of log10 regret, where nothing else is said, on the seeds that
 both methods have, with a 95 % bootstrap interval over the runs. "Better" holds if the whole
-interval is below zero, "similar" if it lies within {REGRET.similar:.1f}, a factor of two. Where
-some problem has a single run, the interval is one over the problems. p is from the signed-rank
-test over all pairs of runs, adjusted for all claims (Holm). The last column judges by the paper's
-own measure: on how many problems the mean best value is lower, with a sign test, which cannot show
-that methods are similar. Few runs leave much undecided.
+interval is below zero, "similar" if it lies within {REGRET.similar:.1f}, a factor of two, and
+"competitive" if it ends below that. Where some problem has a single run, the interval is one over
+the problems. p is from the signed-rank test over all pairs of runs: whether the difference is
+beyond zero or, where a claim allows some, beyond that; it is adjusted for all claims (Holm). The
+last column judges by the paper's own measure: on how many problems the mean best value is lower,
+with a sign test, which can show a difference but not that there is none. Few runs leave much
+undecided.
 """
 
 
@@ -130,7 +132,11 @@ def _claims(records: Iterable[Record]) -> list[str]:
     found = verdicts(records)
     if not found:
         return []
-    quotable = [f"> {sentence(verdict)}" for verdict in found if verdict.claim.suite == "paper"]
+    quotable = [
+        f"> {sentence(verdict, p)}"
+        for verdict, p in zip(found, adjusted(found), strict=True)
+        if not verdict.claim.is_ours
+    ]
     return [_CLAIMS, verdict_table(found).markdown(), "In words:", "\n>\n".join(quotable)]
 
 

@@ -28,7 +28,7 @@ from becbo.extras import needed_extras
 from becbo.problems import ConstrainedProblem, Problem, get, get_single
 from becbo.proposers.base import Proposal, Proposer
 from becbo.search.sobol import sobol
-from becbo.threads import one_thread
+from becbo.threads import blas, one_thread
 
 Task = tuple[Run, Record | None, bool]  # a run, what it is continued from, whether with accuracy
 
@@ -184,9 +184,10 @@ def _tried(
                 problem.objective_names,
                 problem.constraints,
                 {} if y is None else {objective: cast(float, y), **met},
+                is_unlucky=i in record.unlucky,
             ),
         )
-        for x, y in zip(record.x, record.y, strict=True)
+        for i, (x, y) in enumerate(zip(record.x, record.y, strict=True))
     ]
 
 
@@ -240,7 +241,7 @@ def watch_parent(parent: int) -> None:
 def versions() -> dict[str, str]:
     """What the numbers depend on."""
     packages = {name: metadata.version(name) for name in ("becbo", "numpy", "scipy")}
-    return {"python": platform.python_version(), **packages}
+    return {"python": platform.python_version(), **packages, "blas": blas()}
 
 
 def fan_out(

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+from scipy.special import ndtri, stdtrit
 
 from becbo.arrays import Array, Mask
 from becbo.bench.records import Record
@@ -164,19 +165,34 @@ def bootstrap_interval(
     """Percentile interval of the mean of means of samples (k_i,), one per problem.
 
     Seeds are drawn again within each problem: the problems are given, the runs are chance. Few
-    runs lie closer to their own mean than to the true one, so they are spread accordingly. One run
-    says nothing of chance: the interval is (nan, nan).
+    runs lie closer to their own mean than to the true one, and know little of their spread: they
+    are spread accordingly. One run says nothing of chance: the interval is (nan, nan).
     """
     if min(map(len, samples)) < 2:
         return np.nan, np.nan
     rng = np.random.default_rng(seed)
+    wider = _student(samples, level)
     means = []
     for sample in samples:
         k, centre = len(sample), sample.mean()
-        spread = centre + (sample - centre) * np.sqrt(k / (k - 1))
+        spread = centre + (sample - centre) * np.sqrt(k / (k - 1)) * wider
         means.append(spread[rng.integers(k, size=(n_resamples, k))].mean(axis=1))
     low, high = np.quantile(np.mean(means, axis=0), [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
+
+
+def _student(samples: Sequence[Array], level: float) -> float:
+    """How much wider Student's interval of the mean of means is than that of a known variance.
+
+    The degrees of freedom are those of Satterthwaite (1946).
+    """
+    sizes = np.array([len(sample) for sample in samples])
+    variances = np.array([sample.var(ddof=1) for sample in samples]) / sizes
+    if not variances.any():
+        return 1.0
+    share = variances / variances.sum()
+    quantile = (1 + level) / 2
+    return float(stdtrit(1 / (share**2 / (sizes - 1)).sum(), quantile) / ndtri(quantile))
 
 
 def with_interval(mean: float, low: float, high: float, form: str = ".2f") -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from becbo.arrays import Array
-from becbo.bench.claims import CLAIMS, REGRET, Claim, Pair, Quantity
+from becbo.bench.claims import CLAIMS, REGRET, Claim, Kind, Pair, Quantity
 from becbo.bench.plan import SUITES
 from becbo.bench.records import Record
 from becbo.bench.summary import (
@@ -64,14 +64,19 @@ class Verdict:
 
     @property
     def p_value(self) -> float:
-        """Of the signed-rank test over all pairs of runs."""
+        """Of the signed-rank test over all pairs of runs.
+
+        It asks what the verdict does: whether the difference is beyond the end, of those within
+        which the claim is true, that is closer to it.
+        """
         pooled = np.concatenate(self.differences)
-        return wilcoxon(pooled, np.zeros(len(pooled)))
+        end = min(self.claim.true_between, key=lambda end: abs(end - self.mean))
+        return wilcoxon(pooled, np.full(len(pooled), end))
 
     @property
     def said(self) -> str:
         """By the interval."""
-        return judged(self.claim.is_better, *self.interval, self.claim.quantity.similar)
+        return judged(*self.interval, *self.claim.true_between)
 
     @property
     def said_by_values(self) -> str:
@@ -80,21 +85,25 @@ class Verdict:
             return "-"
         n_less = sum(a < b for a, b in self.values)
         n_more = sum(a > b for a, b in self.values)
+        said = _judged_by_signs(self.claim.kind, n_less, n_more)
         p = sign_test(n_less, n_more)
-        if not self.claim.is_better:
-            said = "does not hold" if p < LEVEL else "undecided"
-        else:
-            said = "undecided" if p >= LEVEL else "holds" if n_less > n_more else "does not hold"
         return f"lower on {n_less} of {len(self.values)} (p {p:.2g}): {said}"
 
 
-def judged(is_better: bool, low: float, high: float, similar: float) -> str:
-    """What an interval (low, high) of a mean difference says of a claim."""
-    if is_better:
-        return "holds" if high < 0 else "does not hold" if low > 0 else "undecided"
-    if -similar <= low and high <= similar:
+def judged(low: float, high: float, least: float, most: float) -> str:
+    """What an interval (low, high) says of the claim that a difference is in (least, most)."""
+    if least < low and high < most:
         return "holds"
-    return "does not hold" if low > similar or high < -similar else "undecided"
+    return "does not hold" if low > most or high < least else "undecided"
+
+
+def _judged_by_signs(kind: Kind, n_less: int, n_more: int) -> str:
+    """The signs of differences do not tell whether they are small."""
+    if sign_test(n_less, n_more) >= LEVEL:
+        return "undecided"
+    if kind == "similar" or (kind == "no worse" and n_more > n_less):
+        return "there is a difference"
+    return "holds" if n_less > n_more else "does not hold"
 
 
 def verdicts(records: Iterable[Record]) -> list[Verdict]:
@@ -104,9 +113,13 @@ def verdicts(records: Iterable[Record]) -> list[Verdict]:
     return [verdict for verdict in found if verdict is not None]
 
 
+def adjusted(found: Sequence[Verdict]) -> list[float]:
+    """The p-value of each verdict, adjusted for all of them (Holm)."""
+    return list(holm(np.array([verdict.p_value for verdict in found])).tolist())
+
+
 def verdict_table(found: Sequence[Verdict]) -> Table:
-    """One row per claim, p-values adjusted for all of them (Holm)."""
-    adjusted = holm(np.array([verdict.p_value for verdict in found]))
+    """One row per claim."""
     header = (
         "the paper says: be-cbo ...",
         "compared",
@@ -117,37 +130,40 @@ def verdict_table(found: Sequence[Verdict]) -> Table:
         "verdict",
         "by the mean best value",
     )
-    rows = [_row(verdict, p) for verdict, p in zip(found, adjusted.tolist(), strict=True)]
+    rows = [_row(verdict, p) for verdict, p in zip(found, adjusted(found), strict=True)]
     return Table(header, tuple(rows), ())
 
 
-def sentence(verdict: Verdict) -> str:
-    """A verdict that can be quoted by itself; its p-value is not adjusted for other claims."""
+def sentence(verdict: Verdict, p: float) -> str:
+    """A verdict that can be quoted by itself; p is adjusted for the other claims."""
     a, b = verdict.pair
-    low, high = verdict.interval
     n_runs = sum(map(len, verdict.differences))
     n_problems = len(verdict.differences)
     problems = "1 problem" if n_problems == 1 else f"{n_problems} problems"
-    by_values = f" Its mean best value is {verdict.said_by_values}." if verdict.values else ""
+    pairs = "1 pair" if n_runs == 1 else f"{n_runs} pairs"
+    by_values = (
+        f" The mean best value of {a} is {verdict.said_by_values}." if verdict.values else ""
+    )
     return (
-        f'The claim "BE-CBO {verdict.claim.words}": {verdict.said}. After {verdict.horizon} '
-        f"evaluations from the same initial designs ({problems}, {n_runs} pairs of runs), {a} "
-        f"minus {b} in {verdict.claim.quantity.name} is "
-        f"{with_interval(verdict.mean, low, high, '+.2f')}; signed-rank test p = "
-        f"{verdict.p_value:.2g}, not adjusted.{by_values}"
+        f'The claim "BE-CBO {verdict.claim.words}": {verdict.said}{_reservation(verdict, p)}. '
+        f"After {verdict.horizon} evaluations from the same initial designs ({problems}, {pairs} "
+        f"of runs), {a} minus {b} in {verdict.claim.quantity.name} is "
+        f"{with_interval(verdict.mean, *verdict.interval, '+.2f')}; signed-rank test p = {p:.2g} "
+        f"after Holm's adjustment for all claims.{by_values}"
     )
 
 
 def _row(verdict: Verdict, p: float) -> tuple[str, ...]:
     pooled = np.concatenate(verdict.differences)
-    quantity = verdict.claim.quantity
+    claim, quantity = verdict.claim, verdict.claim.quantity
     what = "" if quantity is REGRET else f", {quantity.name}"
+    counts = wins_ties_losses(pooled, np.zeros(len(pooled)), quantity.tie)
     return (
-        verdict.claim.words,
+        f"(a question of ours) {claim.words}" if claim.is_ours else claim.words,
         f"{verdict.pair[0]} - {verdict.pair[1]} @{verdict.horizon}{what}",
         with_interval(verdict.mean, *verdict.interval, "+.2f"),
         f"{p:.2g}",
-        " / ".join(map(str, wins_ties_losses(pooled, np.zeros(len(pooled))))),
+        " / ".join(map(str, counts)),
         f"{len(verdict.differences)}, {len(pooled)}",
         verdict.said + _reservation(verdict, p),
         verdict.said_by_values,
@@ -155,9 +171,8 @@ def _row(verdict: Verdict, p: float) -> tuple[str, ...]:
 
 
 def _reservation(verdict: Verdict, p: float) -> str:
-    """That a difference is beyond chance by itself, but not among so many claims."""
-    is_difference = verdict.claim.is_better and verdict.said != "undecided"
-    return " by itself, not after Holm" if is_difference and p >= LEVEL else ""
+    """That a verdict is beyond chance by itself, but not among so many claims."""
+    return " by itself, not after Holm" if verdict.said != "undecided" and p >= LEVEL else ""
 
 
 def _verdict(claim: Claim, runs: _Runs) -> Verdict | None:

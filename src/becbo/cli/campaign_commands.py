@@ -26,6 +26,11 @@ from becbo.cli.options import (
     storage_errors,
 )
 
+MarginOption = Annotated[
+    float | None,
+    typer.Option(help="How much better is worth going on for, in units of the objective."),
+]
+
 
 def new(
     description: Annotated[
@@ -177,10 +182,7 @@ def export(
 
 def status(
     everything: Annotated[bool, typer.Option("--all", help="Also list all runs.")] = False,
-    margin: Annotated[
-        float | None,
-        typer.Option(help="How much better is worth going on for, in units of the objective."),
-    ] = None,
+    margin: MarginOption = None,
     file: FileOption = FILE,
     campaign: NameOption = None,
     as_json: JsonOption = False,
@@ -218,6 +220,7 @@ def report(
     out: Annotated[Path, typer.Option("--out", "-o", help="The file to write.")] = Path(
         "report.html"
     ),
+    margin: MarginOption = None,
     overwrite: OverwriteOption = False,
 ) -> None:
     """Write a report: the best design, what next and why, and what drives failure.
@@ -229,5 +232,5 @@ def report(
         from becbo.report.html import write_report
 
         with Console(stderr=True).status("fitting the models"):
-            path = write_report(opened, out, overwrite=overwrite)
+            path = write_report(opened, out, margin=margin, overwrite=overwrite)
     Console().print(f"Written: {escape(str(path))}", soft_wrap=True, highlight=False)

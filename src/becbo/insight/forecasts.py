@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from becbo.campaign.formatting import number, percent, plural
+from becbo.campaign.names import heading
 from becbo.outlook import Outlook, Stop
 
 
@@ -36,7 +37,7 @@ def outlook_table(seen: Outlook, rule: Stop) -> OutlookTable:
         The table and the sentences below it.
     """
     margin = seen.margin(rule)
-    better = "acceptable" if seen.best is None else f"better by more than {margin:.3g}"
+    better = "acceptable" if seen.best is None else f"better by more than {seen.margin_text(rule)}"
     now = [] if seen.best is None else [("0", number(seen.best), "", "")]
     later = [
         (
@@ -51,7 +52,7 @@ def outlook_table(seen: Outlook, rule: Stop) -> OutlookTable:
     share = percent(seen.failure_cost)
     cost = f"; with the price of failures that is {share} of all costs" if seen.surcharge else ""
     return OutlookTable(
-        ("more", f"expected {seen.measure}", "in four of five cases", better),
+        ("more", heading(f"expected {seen.measure}", seen.unit), "in four of five cases", better),
         (*now, *later),
         f"{spent}{cost or f' ({share})'}.",
         seen.sentence(rule),

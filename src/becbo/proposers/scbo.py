@@ -6,7 +6,8 @@ constraint, success by strict improvement, models of all data, also after a rest
 
 Deviations: functions are drawn by pathwise conditioning (Wilson et al., ICML 2020), because an
 exact joint draw at thousands of candidates takes seconds; the experiments of the initial design
-count as the best so far; every dimension can be the one that a candidate moves.
+count as the best so far; every dimension can be the one that a candidate moves; the copula takes
+quantiles at (rank - 1/2) / n, there at rank / (n + 1).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The report: one HTML file that needs nothing else, and its parts for other pages.
 
-`report_sections` is the report without head and scripts: HTML without inline styles or scripts that
+`Sections` are the report without head and scripts: HTML without inline styles or scripts that
 contains the figures as JSON. The page that shows it needs `STYLE`, Plotly, and a script that draws
 the figures, such as `templates/draw.js`.
 """
@@ -8,6 +8,7 @@ the figures, such as `templates/draw.js`.
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -21,7 +22,7 @@ from becbo.files import check_free, write_file
 from becbo.insight.calibration import ENOUGH
 from becbo.insight.forecasts import outlook_table
 from becbo.insight.insight import Insight, analyze_campaign
-from becbo.outlook import Stop
+from becbo.outlook import Outlook, Stop
 from becbo.report.base import ReportFigure
 from becbo.report.figures import report_figures
 from becbo.trial import Outcome
@@ -31,40 +32,75 @@ STYLE = (_FOLDER / "insight.css").read_text(encoding="utf-8")
 # Plotly for figures with axes only: a third of the size of the whole library.
 PLOTLY = (_FOLDER / "plotly-cartesian.min.js").read_text(encoding="utf-8")
 _DRAW = (_FOLDER / "draw.js").read_text(encoding="utf-8")
+_OUTLOOK = "<!-- outlook -->"  # in a template; what users write is escaped, so nothing else is this
 
 
-def write_report(campaign: Campaign, path: str | Path, *, overwrite: bool = False) -> Path:
+@dataclass(frozen=True)
+class Sections:
+    """What the report shows, as HTML to put into a page.
+
+    The outlook comes last: it depends on the reader's margin, and no model is needed to change it.
+
+    Attributes:
+        content: The HTML, with a comment where the outlook belongs.
+        outlook: What more experiments may bring; None before the first one.
+    """
+
+    content: str
+    outlook: Outlook | None
+
+    @classmethod
+    def of(cls, found: Insight) -> Sections:
+        """The sections about what a campaign has taught."""
+        return cls(_content(found), found.outlook if found.status.n_done else None)
+
+    def html(self, margin: float | None = None) -> str:
+        """The sections with the outlook by a margin, which `becbo.outlook.Stop` explains."""
+        if self.outlook is None:
+            return self.content
+        template = _environment().get_template("outlook.html.jinja")
+        section = template.render(outlook=outlook_table(self.outlook, Stop(margin=margin)))
+        return self.content.replace(_OUTLOOK, section, 1)
+
+
+def write_report(
+    campaign: Campaign, path: str | Path, *, margin: float | None = None, overwrite: bool = False
+) -> Path:
     """Writes the report of a campaign.
 
     Args:
         campaign: The campaign.
         path: An .html file.
+        margin: The gain that is worth experiments, for the outlook; see `becbo.outlook.Stop`.
         overwrite: Whether it may replace a file.
 
     Returns:
         The path.
 
     Raises:
-        InvalidInput: The file has another ending, exists already or cannot be written.
+        InvalidInput: The file has another ending, exists already or cannot be written, or the
+            margin cannot be used.
 
     Examples:
-        >>> path = write_report(campaign, "coating.html")
+        >>> path = write_report(campaign, "coating.html", margin=5)
     """
     path = Path(path)
     if path.suffix.lower() not in (".html", ".htm"):  # it would overwrite a table or a database
         raise InvalidInput(f"{path}: a report is a web page, give it a name that ends in .html")
-    check_free(path, overwrite)  # before the models are fitted, which takes a while
-    write_file(path, report_page(analyze_campaign(campaign)).encode(), overwrite=overwrite)
+    Stop(margin=margin)  # checked before the models are fitted, which takes a while
+    check_free(path, overwrite)
+    page = report_page(analyze_campaign(campaign), margin)
+    write_file(path, page.encode(), overwrite=overwrite)
     return path
 
 
-def report_page(found: Insight) -> str:
+def report_page(found: Insight, margin: float | None = None) -> str:
     """The whole page."""
-    return standalone_page(found.description.name, report_sections(found))
+    return standalone_page(found.description.name, Sections.of(found).html(margin))
 
 
 def standalone_page(title: str, content: str) -> str:
-    """A page that needs nothing else around `report_sections`, with Plotly in it."""
+    """A page that needs nothing else around the HTML of `Sections`, with Plotly in it."""
     return (
         _environment()
         .get_template("report.html.jinja")
@@ -79,8 +115,8 @@ def standalone_page(title: str, content: str) -> str:
     )
 
 
-def report_sections(found: Insight) -> str:
-    """What the report shows, as HTML to put into a page."""
+def _content(found: Insight) -> str:
+    """What the report shows but the outlook."""
     shown = report_figures(found)
     template = _environment().get_template("insight.html.jinja")
     return template.render(
@@ -89,7 +125,6 @@ def report_sections(found: Insight) -> str:
         best=found.status.best,
         front_numbers={run.number for run in found.status.front},
         effort=_effort(found),
-        outlook=outlook_table(found.outlook, Stop()),
         enough=ENOUGH,
         pictures=shown,
         layers=_by_group(shown, "layer"),

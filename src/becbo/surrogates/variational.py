@@ -1,8 +1,9 @@
 """The paper's Gaussian process classifier: variational, RBF, one length scale, a constant mean.
 
 Hensman, Matthews and Ghahramani, "Scalable variational Gaussian process classification", AISTATS
-2015, with an inducing point at each design, as GPyTorch's `ApproximateGP` does it in the program
-that Tian et al. (ICML 2024) released. A Gaussian q is chosen to maximise the evidence lower bound
+2015, with an inducing point at each design. GPyTorch's `ApproximateGP` in the program that Tian et
+al. (ICML 2024) released begins with the same and moves them, but no others reach a larger bound. A
+Gaussian q is chosen to maximise the evidence lower bound
 
     ELBO = sum_i E_q[log Phi(y_i f_i)] - KL(q, prior).
 

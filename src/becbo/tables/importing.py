@@ -15,6 +15,8 @@ from becbo.tables.matching import match_rows
 from becbo.tables.reading import Row, read_rows
 from becbo.trial import Outcome
 
+MAX_NAMED = 20  # runs that a sentence names
+
 
 @dataclass(frozen=True)
 class ImportSummary:
@@ -140,8 +142,22 @@ def import_messages(noted: Sequence[str], differing: Sequence[int]) -> list[str]
     if noted:
         messages.append(f"Added to the notes: {', '.join(noted)}.")
     if differing:
-        runs = f"run{'s' * (len(differing) > 1)} {', '.join(map(str, differing))}"
         messages.append(
-            f"The table has another reason or note for {runs}; the recorded one was kept."
+            f"The table has another reason or note for {named(differing)}; the recorded one was "
+            "kept."
         )
     return messages
+
+
+def named(numbers: Sequence[int]) -> str:
+    """Runs in a sentence: `run 4`, `runs 4, 7`; of many the first ones.
+
+    Args:
+        numbers: Their numbers.
+
+    Returns:
+        The words.
+    """
+    shown = ", ".join(map(str, numbers[:MAX_NAMED]))
+    others = " and others" if len(numbers) > MAX_NAMED else ""
+    return f"run{'s' * (len(numbers) > 1)} {shown}{others}"

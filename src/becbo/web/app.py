@@ -51,7 +51,8 @@ def make_app(
         The application.
     """
     access = access or Access()
-    context = ServerContext(CampaignRegistry(where), Jobs(str(where)), access)
+    registry = CampaignRegistry(where)
+    context = ServerContext(registry, Jobs(str(where), registry.state), access)
     assets = Assets()
     renderer = PageRenderer(assets, access)
 

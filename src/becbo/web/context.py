@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import Annotated
 from urllib.parse import unquote
@@ -57,10 +56,3 @@ def _run(campaign: CampaignDep, number: int) -> Run:
 
 
 RunDep = Annotated[Run, Depends(_run)]
-
-
-def state_of(campaign: Campaign, runs: list[Run]) -> str:
-    """A digest that changes with the description of the campaign and with any of its runs."""
-    entries = [(run.number, run.version, run.outcome.value, run.note) for run in runs]
-    content = (campaign.description.to_dict(), entries)
-    return hashlib.sha256(repr(content).encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -11,6 +11,7 @@ from becbo.campaign.description import Description
 from becbo.campaign.names import heading
 from becbo.campaign.notation import PARSERS, parse
 from becbo.errors import InvalidInput
+from becbo.outlook import Stop, gain_unit
 from becbo.outputs import Outputs
 from becbo.tables.files import READERS, Cell
 from becbo.tables.parsing import parameter_value, parse_number
@@ -125,6 +126,15 @@ def count_of(fields: Fields, most: int) -> int:
     if not text.isascii() or not text.isdecimal() or len(text) > 6 or not 1 <= int(text) <= most:
         raise InvalidInput(f"{text!r} experiments: enter a whole number from 1 to {most}")
     return int(text)
+
+
+def margin_of(text: str, outputs: Outputs) -> float | None:
+    """The margin of the outlook that somebody typed; None if there is none."""
+    if not text.strip():
+        return None
+    unit = gain_unit(outputs)
+    allowed = "a number of at least 0" + (f", in {unit}" if unit else "")
+    return Stop(margin=parse_number(text.strip(), f"margin ({allowed})", unit)).margin
 
 
 def params_of(fields: Fields, description: Description) -> dict[str, Any]:

@@ -46,7 +46,8 @@ class SuggestionJob:
         q: How many.
         n_done: How many of them are there already.
         n_others: How many jobs it takes turns with, one suggestion each.
-        error: Why it has failed, if it has.
+        error: Why there are no more than those that are done, if it has failed.
+        state: That of the campaign when it failed; the reason may be gone when that has changed.
     """
 
     campaign: str
@@ -54,13 +55,20 @@ class SuggestionJob:
     n_done: int = 0
     n_others: int = 0
     error: str = ""
+    state: str = ""
 
 
 class Jobs:
-    """Runs jobs in worker processes."""
+    """Runs jobs in worker processes.
 
-    def __init__(self, where: str) -> None:
+    Args:
+        where: The file or database of the campaigns.
+        state: A text that changes with a campaign, given its name.
+    """
+
+    def __init__(self, where: str, state: Callable[[str], str]) -> None:
         self._where = where
+        self._state = state
         self._pool: ProcessPoolExecutor | None = None
         self._jobs: list[SuggestionJob] = []
         self._n_stateless = 0  # suggestions under way whose history the caller keeps
@@ -68,7 +76,11 @@ class Jobs:
         self._insights: dict[str, tuple[str, asyncio.Task[tasks.RenderedInsight]]] = {}
 
     def suggest(self, campaign: str, q: int) -> asyncio.Task[list[int]]:
-        """Starts to compute q suggestions; the task returns the numbers of their runs."""
+        """Starts to compute q suggestions; the task returns the numbers of their runs.
+
+        They are fewer if the next one is refused, as by a budget of failures; the job says why. It
+        is an error only if there are none.
+        """
         if sum(not job.error for job in self._jobs) >= MAX_JOBS:
             raise Busy(_busy())
         # A new attempt clears the error of an earlier one.
@@ -85,9 +97,12 @@ class Jobs:
                 numbers.append(await self._run(tasks.suggest_one, self._where, job.campaign))
                 job.n_done += 1
         except BecboError as error:
-            job.error = str(error)
-            raise
-        self._jobs.remove(job)
+            job.error = str(error)  # first: the job is over, whatever comes next
+            job.state = await asyncio.to_thread(self._state, job.campaign)
+            if not numbers:
+                raise
+        else:
+            self._jobs.remove(job)
         return numbers
 
     def of(self, campaign: str) -> list[SuggestionJob]:
@@ -108,9 +123,9 @@ class Jobs:
         """Maps through the design of a run."""
         return await self._run(tasks.render_maps, self._where, campaign, number)
 
-    async def outlook(self, campaign: str) -> dict[str, Any]:
+    async def outlook(self, campaign: str, margin: float | None) -> dict[str, Any]:
         """What more experiments of a campaign may bring."""
-        return await self._run(tasks.outlook, self._where, campaign)
+        return await self._run(tasks.outlook, self._where, campaign, margin)
 
     async def suggest_for(
         self, description: dict[str, Any], history: list[dict[str, Any]], q: int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import string
 from collections.abc import Mapping
 from functools import cached_property
@@ -13,6 +14,7 @@ from optuna.storages import BaseStorage
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.description import Description
 from becbo.campaign.errors import NotFound
+from becbo.campaign.runs import Run
 from becbo.campaign.store import (
     checked_description,
     create_study,
@@ -36,6 +38,13 @@ def id_of(name: str) -> str:
 
 def _escaped(character: str) -> str:
     return "".join(f"~{byte:02X}" for byte in character.encode())
+
+
+def state_of(campaign: Campaign, runs: list[Run]) -> str:
+    """A digest that changes with the description of the campaign and with any of its runs."""
+    entries = [(run.number, run.version, run.outcome.value, run.note) for run in runs]
+    content = (campaign.description.to_dict(), entries)
+    return hashlib.sha256(repr(content).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 class CampaignRegistry:
@@ -68,6 +77,11 @@ class CampaignRegistry:
         if campaign is None or campaign.is_deleted:
             raise NotFound(f"there is no campaign {campaign_id!r} here")
         return campaign
+
+    def state(self, name: str) -> str:
+        """A text that changes with the description of a campaign and with any of its runs."""
+        campaign = self._opened(name)
+        return state_of(campaign, campaign.runs)
 
     def deleted(self) -> list[Campaign]:
         """The campaigns that somebody deleted, sorted by name."""

@@ -54,6 +54,16 @@ class RunsQuery(_Request):
     outcome: Outcome | None = None
 
 
+class OutlookQuery(_Request):
+    """What an outlook is about."""
+
+    margin: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(
+        default=None,
+        description="the gain that is worth experiments, in the units of the objective, or of the "
+        "hypervolume of several; without one, 0.03 % of what was gained so far",
+    )
+
+
 class RecordRequest(_Request):
     """Exactly one of `value`, `failed` and `lost`; the latter two are true or the reasons."""
 
@@ -266,12 +276,12 @@ class WhatIfResponse(BaseModel):
 
 
 class JobResponse(BaseModel):
-    """Suggestions that are being computed."""
+    """Suggestions that are being computed, or the last ones that could not be."""
 
     q: int  # how many were asked for
     n_done: int  # how many of them are there already
     n_others: int  # requests that it takes turns with, one suggestion each
-    error: str  # why the last one failed, if it has
+    error: str  # why there are no more, if it has failed
 
 
 class DesignResponse(BaseModel):
@@ -402,6 +412,7 @@ class OutlookResponse(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     measure: str  # what is counted: an objective, its distance from a target, the hypervolume
+    unit: str
     best: float | None
     n_done: int
     n_failed: int

@@ -20,7 +20,8 @@ from becbo.campaign.formatting import sentence
 from becbo.errors import InvalidInput
 from becbo.insight.suggestions import Suggestion
 from becbo.optimizer import Optimizer
-from becbo.report.html import report_sections
+from becbo.outlook import Stop
+from becbo.report.html import Sections
 from becbo.trial import Trial
 
 
@@ -72,13 +73,15 @@ class RenderedInsight:
     """What a campaign has taught, ready for the page.
 
     Attributes:
-        html: The sections of the report.
+        sections: Those of the report.
         why: The reason of each suggestion, by the number of the pending run, or by "next" if none
             is pending: then perhaps why there is none. By "best" what is believed of the best run.
+        repeat: The run that is believed to be the best, if values are noisy.
     """
 
-    html: str
+    sections: Sections
     why: dict[str, str]
+    repeat: int | None = None
 
 
 @lru_cache(maxsize=8)
@@ -160,12 +163,12 @@ def what_if(where: str, name: str, params: Mapping[str, Any]) -> dict[str, Any]:
 def render_maps(where: str, name: str, number: int) -> str:
     """Maps through the design of a run, as sections of the report."""
     found = insight.analyze_campaign(_campaign(where, name))
-    return report_sections(replace(found, maps=found.maps_through(number)))
+    return Sections.of(replace(found, maps=found.maps_through(number))).html()
 
 
-def outlook(where: str, name: str) -> dict[str, Any]:
+def outlook(where: str, name: str, margin: float | None) -> dict[str, Any]:
     """What more experiments may bring."""
-    return _campaign(where, name).optimizer().outlook.to_dict()
+    return _campaign(where, name).optimizer().outlook.to_dict(Stop(margin=margin))
 
 
 def render_insight(where: str, name: str) -> RenderedInsight:
@@ -175,8 +178,9 @@ def render_insight(where: str, name: str) -> RenderedInsight:
         "next" if each.number is None else str(each.number): _reason(each)
         for each in found.suggestions
     }
-    said = why or {"next": found.obstacle}
-    return RenderedInsight(report_sections(found), said | {"best": found.confirmation})
+    said = (why or {"next": found.obstacle}) | {"best": found.confirmation}
+    best = found.status.best if found.confirmation else None
+    return RenderedInsight(Sections.of(found), said, None if best is None else best.number)
 
 
 def _reason(suggestion: Suggestion) -> str:

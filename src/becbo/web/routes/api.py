@@ -104,9 +104,12 @@ def status(campaign: CampaignDep) -> schemas.StatusResponse:
 
 
 @router.get("/campaigns/{campaign_id}/outlook")
-async def outlook(context: ContextDep, campaign: CampaignDep) -> schemas.OutlookResponse:
-    """What more experiments may bring, and whether to go on. Takes seconds."""
-    return schemas.OutlookResponse.model_validate(await context.jobs.outlook(campaign.name))
+async def outlook(
+    context: ContextDep, campaign: CampaignDep, asked: Annotated[schemas.OutlookQuery, Query()]
+) -> schemas.OutlookResponse:
+    """What more experiments may bring, and whether to go on for `?margin=`. Takes seconds."""
+    seen = await context.jobs.outlook(campaign.name, asked.margin)
+    return schemas.OutlookResponse.model_validate(seen)
 
 
 @router.get("/campaigns/{campaign_id}/runs")
@@ -128,7 +131,10 @@ def show_run(run: RunDep) -> RunResponse:
 async def suggest(
     context: ContextDep, campaign: CampaignDep, ask: schemas.SuggestRequest
 ) -> list[RunResponse]:
-    """The next experiments, which are pending from now on. Takes seconds."""
+    """The next experiments, which are pending from now on. Takes seconds.
+
+    Fewer than `q` if no more can be suggested, as with a budget of failures; a GET says why.
+    """
     numbers = await context.jobs.suggest(campaign.name, ask.q)
     runs = await run_in_threadpool(lambda: campaign.runs)
     return [RunResponse.of(run) for run in runs if run.number in numbers]
@@ -136,7 +142,10 @@ async def suggest(
 
 @router.get("/campaigns/{campaign_id}/suggest")
 def suggestions_under_way(context: ContextDep, campaign: CampaignDep) -> list[schemas.JobResponse]:
-    """The suggestions that are being computed, and how many others they take turns with."""
+    """The suggestions that are being computed, and how many others they take turns with.
+
+    Also the last request that got fewer than it asked for, with the reason.
+    """
     return [schemas.JobResponse.model_validate(vars(job)) for job in context.jobs.of(campaign.name)]
 
 

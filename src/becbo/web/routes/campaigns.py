@@ -15,16 +15,18 @@ from becbo.campaign.formatting import plural, result_text
 from becbo.campaign.runs import Run, last_entries
 from becbo.campaign.status import status_of
 from becbo.errors import InvalidInput
+from becbo.outlook import gain_unit
+from becbo.outputs import Outputs
 from becbo.report.html import standalone_page
 from becbo.tables.files import MAX_ROWS
-from becbo.tables.importing import import_cells, import_messages
+from becbo.tables.importing import MAX_NAMED, import_cells, import_messages, named
 from becbo.tables.reading import BadTable
 from becbo.tables.writing import table_bytes
 from becbo.trial import Outcome
 from becbo.web import forms
-from becbo.web.context import MAX_Q, CampaignDep, ContextDep, ServerContext, state_of
+from becbo.web.context import MAX_Q, CampaignDep, ContextDep, ServerContext
 from becbo.web.jobs import SuggestionJob
-from becbo.web.registry import id_of
+from becbo.web.registry import id_of, state_of
 from becbo.web.render import PageRenderer
 from becbo.web.routes.common import FormDep, Message, RendererDep, campaign_path, redirect
 from becbo.web.security import MAX_BODY
@@ -64,7 +66,8 @@ def campaign_page(
     known: int = 0,
     noted: int = 0,
     differing: Annotated[Sequence[int], Query()] = (),
-    blank: int = 0,
+    blank: Annotated[Sequence[int], Query()] = (),
+    margin: str = "",
     all: bool = False,
 ) -> Response:
     """Shows a campaign with everything that can be done with it."""
@@ -83,9 +86,12 @@ def campaign_page(
     elif did in _DONE and run is not None:
         now = result_text(campaign.run(run).result, campaign.description.outputs)
         text = f"Run {run} {_DONE[did]}: {now}."
-    undo = _entry_to_undo(campaign, run) if did in _ENTRIES else None
+    is_entry = did in _ENTRIES and (run is not None or added + recorded + corrected > 0)
+    undo = _entry_to_undo(campaign, run) if is_entry else None
     message = Message(text, undo=undo) if text else None
-    return _campaign_page(request, context, render, campaign, message=message, all=all)
+    return _campaign_page(
+        request, context, render, campaign, message=message, margin=margin, all=all
+    )
 
 
 def _entry_to_undo(campaign: Campaign, number: int | None) -> int | None:
@@ -114,9 +120,9 @@ def undo_last(
     return redirect(campaign_path(campaign), did="taken-back", recorded=len(undone))
 
 
-def _about_blank(count: int) -> list[str]:
-    what = f"Of these, {count} failed because no objective has a value"
-    return [f"{what}; if that is wrong, correct it on the page of the run."] if count else []
+def _about_blank(numbers: Sequence[int]) -> list[str]:
+    what = f"Of these, {named(numbers)} failed because no objective has a value"
+    return [f"{what}; if that is wrong, correct it on the page of the run."] if numbers else []
 
 
 def _about_noted(count: int) -> list[str]:
@@ -142,15 +148,17 @@ def _campaign_page(
     message: Message | None = None,
     typed: Mapping[str, str] | None = None,
     opened: str = "",
+    margin: str = "",
     all: bool = False,
 ) -> Response:
     jobs, runs = _jobs_and_runs(context, campaign)
     newest, description = sorted(runs, key=lambda run: -run.number), campaign.description
     status_now = status_of(description, runs)
+    bad_margin = _bad_margin(margin, description.outputs)
     return render(
         request,
         "campaign.html",
-        status,
+        422 if bad_margin else status,
         campaign=campaign,
         description=description,
         path=campaign_path(campaign),
@@ -168,7 +176,20 @@ def _campaign_page(
         message=message,
         typed=typed or {},
         opened=opened,
+        margin=margin,
+        bad_margin=bad_margin,
+        margin_unit=gain_unit(description.outputs),
+        all=all,
     )
+
+
+def _bad_margin(margin: str, outputs: Outputs) -> str:
+    """What is wrong with a margin; the page shows everything all the same."""
+    try:
+        forms.margin_of(margin, outputs)
+    except InvalidInput as error:
+        return str(error)
+    return ""
 
 
 @router.get("/state")
@@ -183,7 +204,9 @@ def _jobs_and_runs(
     # In this order: a run that a job finishes in between is among the runs. The other way round a
     # page would show neither the job nor its run.
     jobs = context.jobs.of(campaign.name)
-    return jobs, campaign.runs
+    runs = campaign.runs
+    now = state_of(campaign, runs)
+    return [job for job in jobs if not job.error or job.state == now], runs
 
 
 def _state(campaign: Campaign, jobs: list[SuggestionJob], runs: list[Run]) -> str:
@@ -249,8 +272,9 @@ def import_table(
             corrected=len(done.corrected),
             known=done.n_known,
             noted=len(done.noted),
-            differing=[run.number for run in done.differing],
-            blank=len(done.blank),
+            # The address stays short, however many there are.
+            differing=[run.number for run in done.differing[: MAX_NAMED + 1]],
+            blank=[run.number for run in done.blank[: MAX_NAMED + 1]],
         )
     return _campaign_page(request, context, render, campaign, 422, message, opened="import")
 
@@ -265,10 +289,10 @@ def export(campaign: CampaignDep, kind: str) -> Response:
 
 
 @router.get("/report.html")
-async def download_report(context: ContextDep, campaign: CampaignDep) -> Response:
+async def download_report(context: ContextDep, campaign: CampaignDep, margin: str = "") -> Response:
     """The report as a file."""
-    _, insight = await _insight(context, campaign)
-    content = standalone_page(campaign.name, insight.html)
+    _, _, html = await _insight(context, campaign, margin)
+    content = standalone_page(campaign.name, html)
     return _file(campaign, "html", content, "text/html; charset=utf-8")
 
 
@@ -278,12 +302,19 @@ def _file(campaign: Campaign, kind: str, content: bytes | str, media_type: str) 
 
 
 @router.get("/insight")
-async def insight(context: ContextDep, campaign: CampaignDep) -> Response:
+async def insight(context: ContextDep, campaign: CampaignDep, margin: str = "") -> Response:
     """What was learned so far, as sections of the report."""
-    state, found = await _insight(context, campaign)
-    return JSONResponse({"state": state, "html": found.html, "why": found.why})
+    state, found, html = await _insight(context, campaign, margin)
+    told = {"state": state, "html": html, "why": found.why, "repeat": found.repeat}
+    return JSONResponse(told)
 
 
-async def _insight(context: ServerContext, campaign: Campaign) -> tuple[str, RenderedInsight]:
+async def _insight(
+    context: ServerContext, campaign: Campaign, margin: str
+) -> tuple[str, RenderedInsight, str]:
+    """The state of the runs, what they have taught, and its sections with the margin."""
+    description = await run_in_threadpool(lambda: campaign.description)
+    checked = forms.margin_of(margin, description.outputs)
     state = await run_in_threadpool(lambda: state_of(campaign, campaign.runs))
-    return await context.jobs.insight(campaign.name, state)
+    state, found = await context.jobs.insight(campaign.name, state)
+    return state, found, found.sections.html(checked)

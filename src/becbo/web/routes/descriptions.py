@@ -12,8 +12,9 @@ from becbo.campaign.campaign import Campaign
 from becbo.campaign.describing import describe
 from becbo.errors import InvalidInput
 from becbo.web import forms
-from becbo.web.context import CampaignDep, state_of
+from becbo.web.context import CampaignDep
 from becbo.web.description_form import changed_description, fields_of
+from becbo.web.registry import state_of
 from becbo.web.render import PageRenderer
 from becbo.web.routes.common import FormDep, Message, RendererDep, campaign_path, redirect
 from becbo.web.routes.home import form_rows

@@ -29,6 +29,7 @@ const live = document.querySelector("[data-live]");
 const learned = document.querySelector("[data-learned]");
 const shown = document.querySelector("[data-sections]");
 let isLearning = false;
+let explained = null; // what was learned of the present runs
 let plotly = null;
 if (live) {
   learn();
@@ -119,13 +120,15 @@ let figures = {};
 
 async function learn() {
   const runsState = live.dataset.state.split("-")[0];
-  if (isLearning || learned.dataset.state === runsState) return;
+  if (isLearning) return;
+  if (learned.dataset.state === runsState) return explain(explained); // parts of the page may be new
   isLearning = true;
   const saying = learned.querySelector("[data-saying]");
   saying.textContent = "Fitting the models…";
   try {
     const told = await ask(learned.dataset.learned);
     await show(told);
+    explained = told;
     learned.dataset.state = told.state;
     saying.textContent = "";
   } catch (error) {
@@ -213,6 +216,11 @@ function explain(told) {
     const place = document.querySelector(`[data-why="${number}"]`);
     if (place) place.textContent = words;
   }
+  const form = document.querySelector("[data-repeat]");
+  if (!form) return;
+  form.hidden = told.repeat === null;
+  form.action = `${live.dataset.live}/runs/${told.repeat}/repeat`;
+  form.querySelector("button").textContent = `Repeat run ${told.repeat}`;
 }
 
 // Loaded only when there is something to draw, because it is large.

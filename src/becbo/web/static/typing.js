@@ -117,10 +117,12 @@ document.addEventListener("input", (event) => {
 // When all scripts are there: the one that adds rows is another.
 document.addEventListener("DOMContentLoaded", () => {
   forgetDrafts(({ when }) => when < Date.now() - LIFE);
-  // A form that was accepted is no longer on the page. A refused one has what was typed already.
-  const keys = [...document.querySelectorAll("form[data-draft]")].map(draftKey);
+  // A form that was accepted is no longer on the page. A refused one has what was typed already. Where
+  // the server had a problem, the draft is all that is left.
   const sent = sessionStorage.getItem(SENT);
-  if (sent && !keys.includes(sent)) localStorage.removeItem(sent);
+  const refused = [...document.querySelectorAll("form[data-draft]")].find((form) => draftKey(form) === sent);
+  if (refused) refused.dataset.restored = "";
+  else if (sent && !document.querySelector("[data-problem]")) localStorage.removeItem(sent);
   sessionStorage.removeItem(SENT);
-  if (!document.querySelector(".message[role=alert]:not([hidden], [data-offline])")) restoreDrafts();
+  restoreDrafts();
 });
