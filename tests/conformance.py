@@ -6,6 +6,7 @@ smaller networks and searches, if it has any: their claims do not depend on the 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 
 from becbo import (
     METHODS,
+    Advice,
     BecboError,
     Categorical,
     Estimate,
@@ -23,11 +25,13 @@ from becbo import (
     LinearConstraint,
     Optimizer,
     Outcome,
+    Outlook,
     Prediction,
     Real,
     Result,
     Settings,
     Space,
+    Stop,
     Trial,
 )
 from becbo.band import EdgeProbability, MinimumProbability
@@ -129,6 +133,22 @@ def answer(optimizer: Optimizer, trial: Trial) -> None:
         optimizer.fail(trial)
     else:
         optimizer.tell(trial, value)
+
+
+def assert_sound(seen: Outlook) -> None:
+    """Numbers that can be shown, chances that grow, advice that says what it is."""
+    assert json.dumps(seen.to_dict(), allow_nan=False)
+    forecasts = seen.forecasts()
+    chances = [forecast.p_better for forecast in forecasts]
+    assert chances == sorted(chances) and 0 <= chances[0] and chances[-1] <= 1
+    for forecast in forecasts:
+        assert (forecast.expected is None) == (forecast.interval is None) == (seen.best is None)
+        if forecast.expected is not None:
+            low, high = forecast.interval
+            assert low <= forecast.expected <= high
+    words = {Advice.GO_ON: "Go on", Advice.CONFIRM: "Repeat the best", Advice.STOP: "Stop"}
+    for rule in (Stop(), Stop(margin=0.1, at_least=1)):
+        assert seen.sentence(rule).startswith(words[seen.advice(rule)])
 
 
 def usual_history(space: Space, n: int = 12, seed: int = 0) -> list[Trial]:
@@ -363,6 +383,7 @@ class Conformance:
             assert (said.mean is not None) == (said.std is not None) == has_worked
             if has_worked:
                 assert np.isfinite([said.mean, said.std]).all() and said.std >= 0
+        assert_sound(optimizer.outlook)
 
     @pytest.mark.parametrize("space", [reals(1), MIXED, TWO_VALUED, CATEGORICAL, reals(30)])
     def test_without_data_designs_are_spread(self, quick: Proposer, space: Space) -> None:

@@ -13,7 +13,7 @@ from scipy.special import ndtr
 
 from becbo import BecboError, Failures, InvalidInput, Optimizer, Real, Settings, Space, minimize
 from becbo.band import Both, EdgeProbability, MinimumChance, MinimumProbability
-from becbo.care import Care, overdraft, proven_best
+from becbo.care import Care, first_choice, overdraft
 from becbo.methods import build
 from becbo.search.choice import SPENT
 from becbo.surrogates.gp_classifier import GPClassifier
@@ -52,18 +52,43 @@ def test_what_is_out_counts_against_the_budget_unless_it_is_proven():
     pending = np.array([[0.3], [0.9], [0.4]])
     assert Care(budget=5).n_risky(data, pending) == 2
     assert Care(budget=1).n_risky(data, pending) == 0
-    assert proven_best(data, pending[:1]).tolist() == [0.9]
-    assert proven_best(data, pending).tolist() == [0.1]  # the best is out already
-    assert proven_best(history_of([0.5], [np.nan]), pending) is None
+    proven, gains = data.X[data.worked], data.gains[data.worked]
+    assert first_choice(proven, gains, pending[:1]).tolist() == [0.9]
+    assert first_choice(proven, gains, pending).tolist() == [0.1]  # the best is out already
+
+
+def test_bad_luck_that_cannot_be_afforded_leaves_the_design_a_part_of_the_risk():
+    data = history_of([0.1, 0.5, 0.9, 0.7], [1, np.nan, np.nan, 3], proposed=[0, 1, 1, 1])
+    first, most = history_of([0.1], [1.0]), 0.75 * (1 - 0.25 / 2)
+    assert Care(risk=0.2).least_chance(first, luck=0.1) == pytest.approx(0.8)
+    assert Care(risk=0.2).least_chance(first, luck=0.25) == pytest.approx(most)
+    assert Care(budget=1, n_planned=200).least_chance(first, luck=0.25) == pytest.approx(most)
+    assert most < Care(risk=0.2).least_chance(data, luck=0.25)  # more failed than luck explains
+    assert Care(budget=30, n_planned=20).least_chance(first, luck=0.25) == 0
+
+
+@pytest.mark.parametrize(
+    "care", [{"risk": 0.2}, {"failures": {"price": 10}}, {"failures": {"budget": 4}}]
+)
+def test_a_search_goes_on_where_bad_luck_alone_takes_more_than_can_be_afforded(care):
+    failures = {"chance": 0.25, **care.get("failures", {})}
+    optimizer = Optimizer(LINE, seed=0, n_initial=1, **{**care, "failures": failures})
+    for x in np.linspace(0, 0.5, 6):
+        optimizer.add({"x": x}, -x)
+    for x in (0.9, 1.0):
+        optimizer.add({"x": x}, failed=True)
+    trial = optimizer.ask()
+    assert trial.params["x"] > 0.5 and trial.note is None
 
 
 def test_the_band_of_the_next_run_counts_bad_luck():
     X = np.random.default_rng(0).random((30, 2))
     model = GPClassifier(lapse=0.2).fit(X, X[:, 0] < 0.6)
-    band = MinimumChance(0.6)
+    band = MinimumChance(lambda luck: 0.8 - luck)
     chance = 0.8 * ndtr(model.score(X)[0])
     np.testing.assert_array_equal(band.slack(model, X) >= 0, chance >= 0.6)
-    assert np.isfinite(MinimumChance(0.9).slack(model, X)).all()  # out of reach: 80 % at most
+    beyond = MinimumChance(lambda luck: 0.9)  # out of reach: 80 % at most
+    assert np.isfinite(beyond.slack(model, X)).all()
     both = Both(MinimumProbability(0.5), band).draw(2, np.random.default_rng(0))
     np.testing.assert_array_equal(both.slack(model, X), band.slack(model, X))
     for x in X[:4]:
@@ -122,6 +147,30 @@ def test_when_the_budget_is_spent_only_proven_designs_are_proposed():
         optimizer.add({"x": x}, x) if worked else optimizer.add({"x": x}, failed=True)
     trial = optimizer.ask()
     assert (trial.params, trial.origin, trial.note) == ({"x": 0.2}, "repeat", SPENT)
+
+
+@pytest.mark.parametrize("care", [{"risk": 0.2}, {"failures": {"price": 7.5}}])
+def test_each_design_of_a_batch_has_the_chance_that_is_asked_for(care):
+    space = Space([Real("x", 0, 1), Real("y", 0, 1)])
+    optimizer = Optimizer(space, seed=0, n_initial=1, **care)
+    for x, y in np.random.default_rng(0).random((20, 2)).tolist():
+        outcome = {"failed": True} if x + y > 1.1 else {"value": -x - 2 * y}
+        optimizer.add({"x": x, "y": y}, **outcome)
+    stated = [trial.believed.p_feasible for trial in (*optimizer.ask(6), optimizer.ask())]
+    assert min(stated) > 0.79
+
+
+def test_of_noisy_values_the_best_believed_is_repeated_not_the_luckiest():
+    optimizer = Optimizer(LINE, seed=0, n_initial=2, noisy=True, failures=Failures(budget=2))
+    for x in np.linspace(0, 0.7, 8):
+        optimizer.add({"x": x}, (x - 0.5) ** 2)
+    for y in (-1.0, 0.3, 0.2, 0.25, 0.25):
+        optimizer.add({"x": 0.0}, y)
+    for x in (0.8, 0.9):
+        optimizer.add({"x": x}, failed=True)
+    trial = optimizer.ask()
+    assert optimizer.luckiest.params == {"x": 0.0} and trial.origin == "repeat"
+    assert trial.params == optimizer.best.params != {"x": 0.0}
 
 
 def test_a_proven_design_between_the_steps_cannot_be_repeated():
@@ -218,6 +267,6 @@ def test_a_price_leaves_a_risk(price):
 
 
 def test_the_edge_rule_is_still_drawn_under_care():
-    rule = Both(EdgeProbability(p_drawn=(0.2, 0.6)), MinimumChance(0.3))
+    rule = Both(EdgeProbability(p_drawn=(0.2, 0.6)), MinimumChance(lambda luck: 0.3))
     rng = np.random.default_rng(0)
     assert {rule.draw(2, rng).first.p for _ in range(20)} == {0.2, 0.6}

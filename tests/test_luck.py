@@ -229,7 +229,7 @@ def test_failed_designs_may_be_proposed_again_once_there_is_bad_luck():
         optimizer.add({"x": x}, x) if worked else optimizer.add({"x": x}, failed=True)
     optimizer.add({"x": 0.0}, failed=True)
     trial = optimizer.ask()
-    assert trial.origin == AGAIN and "failed before" in trial.note
+    assert trial.origin == AGAIN and " % that was bad luck" in trial.note
     assert trial.params["x"] in (0.0, 0.75)
     certain = Optimizer(space, seed=0, failures={"chance": 0}, trials=optimizer.trials[:-1])
     assert certain.ask().origin == "repeat"  # the space is exhausted

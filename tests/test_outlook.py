@@ -23,7 +23,7 @@ from becbo import (
     Stop,
     minimize,
 )
-from becbo.outlook import HORIZONS, typical_gain
+from becbo.outlook import HORIZONS, is_due, typical_gain
 from becbo.pareto import hypervolume
 
 SPACE = Space([Real("x", 0, 1), Real("y", 0, 1)])
@@ -368,8 +368,7 @@ def test_a_repeat_is_no_improvement_of_what_is_believed() -> None:
 
 
 def test_an_outlook_is_due_after_every_fifth_experiment() -> None:
-    rule = Stop(at_least=12)
-    assert [n for n in range(10, 27) if rule.is_due(n)] == [15, 20, 25]
+    assert [n for n in range(1, 17) if is_due(n)] == [5, 10, 15]
 
 
 def test_an_exhausted_space_promises_nothing() -> None:
@@ -392,11 +391,54 @@ def test_a_spent_budget_of_failures_promises_nothing(n: int) -> None:
     seen = optimizer.outlook
     assert (seen.odds, seen.chance(10)) == (0.0, 0.0)
     assert seen.advice(Stop(margin=0.1, at_least=2)) is Advice.STOP
-    assert seen.sentence(Stop(margin=0.1, at_least=2)).endswith("by more than 0.1 is 0 %.")
+    assert seen.sentence(Stop(margin=0.1, at_least=2)) == (
+        "Stop: nothing new can be tried, so the chance that the next 10 experiments improve the "
+        "best value by more than 0.1 is 0 %."
+    )
+    assert seen.advice() is seen.advice(Stop(margin=0.1)) is Advice.STOP  # nobody has to wait
+
+
+def test_a_run_of_noisy_values_ends_when_only_repeats_are_left() -> None:
+    rng = np.random.default_rng(0)
+    result = minimize(
+        lambda params: bowl(params) + 0.01 * rng.standard_normal(),
+        SPACE,
+        budget=60,
+        seed=0,
+        noisy=True,
+        failures=Failures(budget=5),
+        stop=True,
+    )
+    n_repeats = sum(trial.origin == "repeat" for trial in result.trials)
+    assert result.n_failed == 5 and 1 <= n_repeats <= 5 and len(result.trials) < 60
+
+
+def test_where_failures_may_be_bad_luck_failed_designs_are_left_to_try() -> None:
+    space = Space([Real("x", 0, 1, step=0.5)])
+    optimizer = Optimizer(space, seed=0, n_initial=1, failures=Failures(chance=0.4))
+    optimizer.add({"x": 0.5}, 0.5)
+    optimizer.add({"x": 1.0}, 1.0)
+    optimizer.add({"x": 0.0}, failed=True)
+    assert optimizer.outlook.chance(10) > 0
+    assert optimizer.ask().origin == "repeat of a failure"
+
+
+def test_failures_cost_their_price_and_broken_limits_only_the_experiment() -> None:
+    outputs = [Objective("cost"), Limit("heat", upper=1.0)]
+    optimizer = Optimizer(SPACE, outputs, seed=0, failures=Failures(price=3))
+    for x in (0.1, 0.2):
+        optimizer.add({"x": x, "y": 0.5}, failed=True)
+    assert optimizer.outlook.failure_cost == 1.0
+    optimizer.add({"x": 0.3, "y": 0.5}, {"cost": 1.0, "heat": 0.5})
+    optimizer.add({"x": 0.4, "y": 0.5}, {"cost": 1.0, "heat": 2.0})
+    seen = optimizer.outlook
+    assert (seen.n_failed, seen.surcharge) == (3, 6.0)
+    assert seen.failure_cost == pytest.approx(9 / 10)
 
 
 @pytest.mark.parametrize(
-    "spec", [False, None, "soon", -1.0, float("nan"), float("inf"), [], object()]
+    "spec",
+    [False, np.False_, np.True_, None, "soon", -1.0, float("nan"), float("inf"), [], object()],
 )
 def test_what_is_no_rule_is_refused(spec) -> None:
     with pytest.raises(InvalidInput):

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from conformance import assert_new, history
+from conformance import assert_new, assert_sound, history
 
-from becbo import Categorical, Integer, Optimizer, Real, Space
+from becbo import BecboError, Categorical, Integer, Optimizer, Real, Space, Trial
+from becbo.search.choice import AGAIN, REPEAT
 
 N_SEEDS = 8
 
@@ -67,8 +68,30 @@ LABELS = {
 }
 
 
+CARE = {
+    "known luck": lambda rng: {"failures": {"chance": float(rng.choice([0.0, 0.1, 0.9]))}},
+    "a price": lambda rng: {"failures": {"price": float(rng.choice([0.1, 5.0, 1e6]))}},
+    "a budget": lambda rng: {"failures": {"budget": int(rng.integers(1, 12))}, "n_planned": 20},
+    "a risk": lambda rng: {"risk": float(rng.choice([1e-6, 0.2, 0.999]))},
+    "everything": lambda rng: {
+        "failures": {"chance": 0.2, "price": 5.0, "budget": int(rng.integers(1, 30))},
+        "risk": 0.1,
+    },
+}
+
+
 def pick(options: dict, rng: np.random.Generator):
     return options[list(options)[rng.integers(len(options))]]
+
+
+def draw(designs: str, labels: str, rng: np.random.Generator) -> tuple[Space, list[Trial]]:
+    """A space, and a history of 1 to 24 experiments in it."""
+    space = pick(SPACES, rng)(int(rng.integers(1, 9)), rng)
+    X = DESIGNS[designs](int(rng.integers(1, 25)), space.dim, rng)
+    worked = LABELS[labels](X, rng)
+    values = pick(VALUES, rng)(X, rng)
+    outcomes = [float(v) if ok else None for v, ok in zip(values, worked, strict=True)]
+    return space, history(space, space.decode(X), outcomes)
 
 
 @pytest.mark.parametrize("seed", range(N_SEEDS))
@@ -76,17 +99,43 @@ def pick(options: dict, rng: np.random.Generator):
 @pytest.mark.parametrize("labels", LABELS)
 def test_any_history_gets_a_sound_proposal(designs: str, labels: str, seed: int) -> None:
     rng = np.random.default_rng([list(DESIGNS).index(designs), list(LABELS).index(labels), seed])
-    space = pick(SPACES, rng)(int(rng.integers(1, 9)), rng)
-    X = DESIGNS[designs](int(rng.integers(1, 25)), space.dim, rng)
-    worked = LABELS[labels](X, rng)
-    values = pick(VALUES, rng)(X, rng)
-    outcomes = [float(v) if ok else None for v, ok in zip(values, worked, strict=True)]
-    trials = history(space, space.decode(X), outcomes)
+    space, trials = draw(designs, labels, rng)
+    has_worked = any(trial.is_feasible for trial in trials)
     optimizer = Optimizer(space, seed=seed, n_initial=1, trials=trials)
     asked = optimizer.ask(1 + seed % 2)
     assert_new(space, asked, trials)
     for trial in asked:
         said = trial.believed
         assert said is not None
-        numbers = [said.p_feasible, *said.band, *([said.mean, said.std] if worked.any() else [])]
+        numbers = [said.p_feasible, *said.band, *([said.mean, said.std] if has_worked else [])]
         assert np.all(np.isfinite(numbers))
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("care", CARE)
+@pytest.mark.parametrize("designs", DESIGNS)
+@pytest.mark.parametrize("labels", LABELS)
+def test_whatever_failures_cost(designs: str, labels: str, care: str, seed: int) -> None:
+    """A sound proposal and outlook; nothing unproven once the failures are spent."""
+    keys = (list(DESIGNS).index(designs), list(LABELS).index(labels), list(CARE).index(care))
+    rng = np.random.default_rng([*keys, seed])
+    space, trials = draw(designs, labels, rng)
+    told = CARE[care](rng)
+    noisy = bool(rng.integers(2))
+    optimizer = Optimizer(space, seed=seed, n_initial=1, noisy=noisy, trials=trials, **told)
+    seen = optimizer.outlook
+    assert_sound(seen)
+    proven = [trial.params for trial in trials if trial.is_feasible]
+    budget = told.get("failures", {}).get("budget", np.inf)
+    is_spent = len(trials) - sum(t.is_feasible for t in trials) >= budget
+    if is_spent and not proven:
+        with pytest.raises(BecboError, match="nothing has worked so far"):
+            optimizer.ask()
+        return
+    asked = optimizer.ask()
+    if is_spent:
+        assert asked.params in proven and seen.chance(20) == 0
+    elif asked.origin not in (AGAIN, REPEAT):
+        assert_new(space, [asked], trials)
+    assert asked.believed is not None and 0 <= asked.believed.p_feasible <= 1
+    assert (asked.origin == REPEAT) == (seen.odds == 0) or not seen.left

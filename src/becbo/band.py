@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, cast
 
@@ -94,15 +95,12 @@ class MinimumProbability(_Fixed):
 
 @dataclass(frozen=True)
 class MinimumChance(_Fixed):
-    """(1 - e) C(x) >= p: the chance that the next run works, with bad luck at a rate e.
+    """(1 - e) C(x) >= p(e): the chance that the next run works, with bad luck at a rate e."""
 
-    Where bad luck alone takes more than 1 - p, designs have to be as good as certain.
-    """
-
-    p: float
+    p: Callable[[float], float]
 
     def slack(self, model: FeasibilityModel, X: Array) -> Array:
-        """u - Phi^-1(p / (1 - e)) (m,)."""
+        """u - Phi^-1(p(e) / (1 - e)) (m,)."""
         return np.asarray(model.score(X)[0] - self._least_score(model))
 
     def slack_grad(self, model: FeasibilityModel, X: Array) -> tuple[Array, Array]:
@@ -111,7 +109,7 @@ class MinimumChance(_Fixed):
         return u - self._least_score(model), du
 
     def _least_score(self, model: FeasibilityModel) -> float:
-        return float(ndtri(min(self.p / (1.0 - model.lapse), _CERTAIN)))
+        return float(ndtri(min(self.p(model.lapse) / (1.0 - model.lapse), _CERTAIN)))
 
 
 @dataclass(frozen=True)

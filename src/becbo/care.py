@@ -12,6 +12,7 @@ from becbo.data import Dataset
 
 _LOSS, _MOST = 1.5, 0.5  # experiments per proposal that failures may cost; what may fail at most
 _STEP = 1.0  # in a score: what a failure costs in confidence, under a risk
+_OWN = 0.5  # of the rate of bad luck: the risk that a design itself may always have
 _AT_LEAST_LEFT = 20  # experiments, where nobody planned their number, or the plan is done
 
 
@@ -29,14 +30,21 @@ class Care:
     budget: int | None = None
     n_planned: int | None = None
 
-    def least_chance(self, data: Dataset) -> float:
-        """The chance to work that the next proposal needs, from 0 to below 1."""
-        needed = [0.0]
+    def least_chance(self, data: Dataset, luck: float = 0.0) -> float:
+        """The chance to work that the next proposal needs, from 0 to 1.
+
+        Bad luck at a rate `luck` may take more than can be afforded. No design can help that, so
+        the design itself may always take a part of it on top: as good as certain are only designs
+        beside known ones, from which nothing is learned.
+        """
+        inevitable, needed = 1.0 - (1.0 - luck) * (1.0 - _OWN * luck), [0.0]
         if self.risk is not None:
-            margin = overdraft(~data.kept[data.proposed], self.risk)
-            needed.append(float(ndtr(ndtri(1.0 - self.risk) + _STEP * margin)))
+            risk = max(self.risk, inevitable)
+            margin = overdraft(~data.kept[data.proposed], risk)
+            needed.append(float(ndtr(ndtri(1.0 - risk) + _STEP * margin)))
         if self.budget is not None:
-            needed.append(1.0 - self._left(data) / self._n_left(len(data.X)))
+            share = self._left(data) / self._n_left(len(data.X))
+            needed.append(1.0 - max(share, inevitable))
         return max(needed)
 
     def n_risky(self, data: Dataset, pending: Array) -> int:  # (p, d)
@@ -72,15 +80,12 @@ def overdraft(failed: Mask, risk: float) -> float:  # (n,)
     return c
 
 
-def proven_best(data: Dataset, pending: Array) -> Array | None:  # (p, d) -> (d,)
-    """The best design that worked and kept its limits, if possible one that is not out.
+def first_choice(X: Array, gains: Array, pending: Array) -> Array:  # (r, d), (r, k), (p, d) -> (d,)
+    """The best of the designs X, if possible one that is not out.
 
     Several objectives are added up by their ranks.
     """
-    rows = np.flatnonzero(data.acceptable)
-    if not len(rows):
-        return None
-    ranks = np.argsort(np.argsort(-data.gains[rows], axis=0, kind="stable"), axis=0).sum(axis=1)
-    rows = rows[np.argsort(ranks, kind="stable")]
-    free = [i for i in rows if not (data.X[i] == pending).all(axis=1).any()]
-    return np.asarray(data.X[free[0] if free else rows[0]])
+    ranks = np.argsort(np.argsort(-gains, axis=0, kind="stable"), axis=0).sum(axis=1)
+    X = X[np.argsort(ranks, kind="stable")]
+    free = [x for x in X if not (x == pending).all(axis=1).any()]
+    return np.asarray(free[0] if free else X[0])

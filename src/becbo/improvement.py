@@ -37,6 +37,11 @@ class Improvement(Protocol):
         """Whether it takes several objectives, targets and measured limits."""
         ...
 
+    @property
+    def is_noisy(self) -> bool:
+        """Whether believed values count instead of those seen."""
+        ...
+
     def over(
         self,
         data: Dataset,
@@ -142,10 +147,15 @@ def incumbent(data: Dataset, models: Models, pending: Array, is_noisy: bool) -> 
     return float(_known_gains(data, models, pending, is_noisy).max())
 
 
+def acceptable_gains(data: Dataset, models: Models, is_noisy: bool) -> Array:  # (r, k)
+    """The gains of acceptable experiments: seen, or believed if values are noisy."""
+    rows = data.acceptable
+    return believed_gains(data, models, data.X[rows]) if is_noisy else data.gains[rows]
+
+
 def _known_gains(data: Dataset, models: Models, pending: Array, is_noisy: bool) -> Array:
     """Gains (n, k) of acceptable experiments, and those believed of likely pending ones."""
-    rows = data.acceptable
-    gains = believed_gains(data, models, data.X[rows]) if is_noisy else data.gains[rows]
+    gains = acceptable_gains(data, models, is_noisy)
     if len(pending):
         likely = models.feasibility.score(pending)[0] >= 0
         gains = np.vstack([gains, believed_gains(data, models, pending[likely])])

@@ -14,7 +14,7 @@ from becbo.checks import finite_numbers, number_in, whole_number
 from becbo.errors import Infeasible, InvalidInput
 from becbo.extras import needed_extras
 from becbo.optimizer import Optimizer
-from becbo.outlook import Advice, Stop
+from becbo.outlook import Advice, Stop, is_due
 from becbo.outputs import Output, Outputs
 from becbo.reasons import Reasons
 from becbo.search.choice import REPEAT
@@ -198,7 +198,7 @@ class StopWhen:
 
     def __call__(self, optimizer: Optimizer, trial: Trial) -> None:
         """Looks ahead after every fifth experiment."""
-        if not self.rule.is_due(sum(t.outcome.is_answer for t in optimizer.trials)):
+        if not is_due(sum(t.outcome.is_answer for t in optimizer.trials)):
             return
         seen = optimizer.outlook
         if seen.advice(self.rule) is not Advice.GO_ON:

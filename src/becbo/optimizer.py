@@ -19,7 +19,7 @@ from becbo.methods import build
 from becbo.models.base import Models
 from becbo.outlook import Outlook, outlook
 from becbo.outputs import Output, Outputs
-from becbo.proposers.base import Proposal, region_of
+from becbo.proposers.base import Proposal, reachable, region_of
 from becbo.search.candidates import space_filling
 from becbo.search.choice import REPEAT, choose
 from becbo.search.goal import INDIFFERENT
@@ -372,7 +372,8 @@ class Optimizer:
             data = dataset(self._trials, self.space, self.outputs)
             models = self.models()
             next_x = None if models is None else self._next_new(data, models)
-            return outlook(data, models, next_x, self.settings.noisy)
+            price = self.settings.failures.price
+            return outlook(data, models, next_x, self.settings.noisy, price)
 
     def _next_new(self, data: Dataset, models: Models) -> Array | None:  # (d,)
         """The design to try next if nothing was pending; None if that could only be a repeat."""
@@ -381,7 +382,8 @@ class Optimizer:
             return None
         with one_thread():
             method, rng = self._proposer.after(data), self._rng(_OUTLOOK, len(data.X))
-            found = method.searcher(models, data, rng)(region_of(self.space, data.X), nothing)
+            region = reachable(region_of(self.space, data.X), data, models, nothing)
+            found = method.searcher(models, data, rng)(region, nothing)
         return None if found.winner == REPEAT else found.x
 
     def _n_risky(self, q: int) -> int:

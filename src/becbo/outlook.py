@@ -43,7 +43,7 @@ _SMALL = 0.0003  # of the spread: a gain that is not worth further experiments
 _QUIET = 10  # experiments without a worthwhile gain before the advice to stop
 _ENOUGH, _ENOUGH_WITH_MARGIN = 110, 30  # experiments before the advice to stop
 _UNLIKELY, _UNLIKELY_WITH_MARGIN = 0.5, 0.15  # chances of a gain that advise to stop
-_EVERY = 5  # experiments between two outlooks, each of which takes as long as a proposal
+_EVERY = 5  # experiments between two outlooks
 _N_DRAWS = 64  # of several objectives
 
 
@@ -98,7 +98,7 @@ class Stop:
     """When it is not worth going on.
 
     The advice is to stop if the last ten experiments did not gain the margin and the next ones
-    are unlikely to.
+    are unlikely to, or at once if nothing new can be tried.
 
     Args:
         margin: the gain that is worth experiments, in the units of the objective, or of the
@@ -106,7 +106,8 @@ class Stop:
             designs.
         within: how many experiments may be spent on it.
         chance: stop when the chance of that gain is smaller. None: 0.15 with a margin, 0.5 without.
-        at_least: how many experiments there have to be. None: 30 with a margin, 110 without.
+        at_least: how many experiments there have to be, unless only repeats are left. None: 30
+            with a margin, 110 without.
 
     Raises:
         InvalidInput: if an argument cannot be used.
@@ -137,17 +138,6 @@ class Stop:
             return self.at_least
         return _ENOUGH if self.margin is None else _ENOUGH_WITH_MARGIN
 
-    def is_due(self, n_done: int) -> bool:
-        """Whether to look ahead now: after every fifth experiment, once there are enough.
-
-        Args:
-            n_done: finished experiments.
-
-        Returns:
-            Whether an outlook may advise to stop.
-        """
-        return n_done >= self.n_least and n_done % _EVERY == 0
-
     @property
     def unlikely(self) -> float:
         """The chance of a gain below which it is not worth going on."""
@@ -173,7 +163,7 @@ class Stop:
         if spec is True or spec == "advised":
             return cls()
         try:
-            return cls(margin=float(spec) if not isinstance(spec, bool) else math.nan)
+            return cls(margin=float(spec) if not isinstance(spec, bool | np.bool_) else math.nan)
         except (TypeError, ValueError):
             raise InvalidInput(
                 f"stop {spec!r} must be True or 'advised', the gain that is worth going on for, "
@@ -182,6 +172,18 @@ class Stop:
 
 
 _USUAL = Stop()
+
+
+def is_due(n_done: int) -> bool:
+    """Whether to look ahead now, which takes as long as a proposal: after every fifth experiment.
+
+    Args:
+        n_done: finished experiments.
+
+    Returns:
+        Whether to ask for an outlook.
+    """
+    return n_done % _EVERY == 0
 
 
 def _checked_margin(margin: Any) -> float:
@@ -211,6 +213,7 @@ class Outlook:
         recent: what the last ten experiments gained.
         left: the most that can be gained: with a target, the distance that is left.
         unit: that of `best`, if the objective has one; a hypervolume has none.
+        surcharge: what failures have cost besides the experiments themselves, in experiments.
 
     Examples:
         >>> outlook = optimizer.outlook
@@ -229,6 +232,7 @@ class Outlook:
     recent: float
     left: float = math.inf
     unit: str = ""
+    surcharge: float = 0.0
 
     def chance(self, k: int, margin: float = 0.0) -> float:
         """The chance that the next k experiments beat the best by more than a margin.
@@ -287,8 +291,10 @@ class Outlook:
 
     @property
     def failure_cost(self) -> float:
-        """What failures have cost so far, as a share of all experiments."""
-        return self.n_failed / self.n_done if self.n_done else 0.0
+        """What failures have cost so far, with their price, as a share of all that was spent."""
+        if not self.n_done:
+            return 0.0
+        return (self.n_failed + self.surcharge) / (self.n_done + self.surcharge)
 
     def margin(self, rule: Stop) -> float:
         """The gain that a rule asks for.
@@ -322,12 +328,11 @@ class Outlook:
         Returns:
             The advice.
         """
-        if self.n_done < rule.n_least:
-            return Advice.GO_ON
         margin = self.margin(rule)
-        is_improving = self.odds > 0 and self.recent > margin  # and has something new to try
-        if is_improving or self.chance(rule.within, margin) >= rule.unlikely:
-            return Advice.GO_ON
+        is_early = self.n_done < rule.n_least
+        is_likely = self.chance(rule.within, margin) >= rule.unlikely
+        if self.odds > 0 and (is_early or self.recent > margin or is_likely):
+            return Advice.GO_ON  # there is something new to try
         return Advice.STOP if self.confirmed else Advice.CONFIRM
 
     def sentence(self, rule: Stop = _USUAL) -> str:
@@ -349,6 +354,8 @@ class Outlook:
         more = f" by more than {self.margin_text(rule)}" if margin else ""
         best = f"the best {self.measure}{more}"
         hope = f"the chance that the next {k} experiments improve {best} is {chance}"
+        if not self.odds:
+            hope = f"{'nothing new can be tried' if self.left else 'the target is met'}, so {hope}"
         if advice is Advice.STOP:
             return f"Stop: {hope}."
         if advice is Advice.CONFIRM:
@@ -418,7 +425,11 @@ class Outlook:
 
 
 def outlook(
-    data: Dataset, models: Models | None, x: Array | None, is_noisy: bool = False
+    data: Dataset,
+    models: Models | None,
+    x: Array | None,
+    is_noisy: bool = False,
+    price: float = 0.0,
 ) -> Outlook:
     """What more experiments may bring.
 
@@ -427,16 +438,19 @@ def outlook(
         models: its models; None while nothing was answered.
         x: the design (d,) that the method would try next; None if it can only repeat others.
         is_noisy: whether repeating an experiment gives a different value.
+        price: what a failure costs besides the experiment itself, in experiments.
 
     Returns:
         The outlook. Pending designs count among the next experiments.
     """
     n, rows = len(data.X), np.flatnonzero(data.acceptable)
     n_failed = n - int((data.worked & ~data.beyond.any(axis=1)).sum())
+    surcharge = price * int((~data.worked).sum())
     (measure, sign), unit = _measure(data), gain_unit(data.outputs)
     if models is None or not len(rows):
         odds = 0.0 if x is None and n else 1 / (n + 1)  # Laplace's rule of succession
-        return Outlook(measure, None, n, n_failed, 0.0, True, odds, 0.0, sign, 0.0, unit=unit)
+        nothing = (0.0, True, odds, 0.0, sign, 0.0)
+        return Outlook(measure, None, n, n_failed, *nothing, unit=unit, surcharge=surcharge)
     gains, point = data.gains[rows], reference(data)
     if is_noisy:  # a reading may be luck; repeats of a design have one and the same gain
         designs, which = np.unique(data.X[rows], axis=0, return_inverse=True)
@@ -457,9 +471,8 @@ def outlook(
         odds = _odds(came[rows[0] + 1 :], p_model)
         gain = typical_gain(came[came > 0], promised)
     spread, recent = max(spread, 0.0), float(came[-_QUIET:].sum())
-    return Outlook(
-        measure, best, n, n_failed, spread, confirmed, odds, gain, sign, recent, left, unit
-    )
+    ahead = (spread, confirmed, odds, gain, sign, recent, left, unit, surcharge)
+    return Outlook(measure, best, n, n_failed, *ahead)
 
 
 def gain_unit(outputs: Outputs) -> str:

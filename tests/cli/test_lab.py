@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -210,6 +211,14 @@ def test_the_status_of_noisy_values_shows_what_is_believed(becbo: Becbo, tmp_pat
     assert best is not None and 3 < int(best[1]) < 9
     assert f"the models believe the design of run {best[1]} to be the best" in shown
     assert f"measured only once: repeat run {best[1]} to confirm it" in shown
+    command = re.search(r"To repeat the best run: becbo (.+)", shown)
+    assert command is not None
+    assert f"It repeats run {best[1]}" in becbo(*shlex.split(command[1])).out
+    again = campaign.runs[-1]
+    assert again.outcome is Outcome.PENDING
+    assert again.params == campaign.runs[int(best[1])].params
+    campaign.record(again.number, 4.9)
+    assert "To repeat" not in becbo("status").out
 
 
 def test_the_outlook_while_nothing_has_worked(becbo: Becbo, tmp_path: Path) -> None:
@@ -343,6 +352,11 @@ def test_questions_are_asked_again(
     description = Campaign.open("becbo.db", "steel coating").description
     assert description.budget == 20
     assert description.settings.failures == Failures(chance=0.1, budget=6)
+
+
+def test_a_new_campaign_shows_its_risk(becbo: Becbo, tmp_path: Path) -> None:
+    (tmp_path / "plan.json").write_text(json.dumps({**COATING, "risk": 0.2}))
+    assert "at most 20 % of proposals may fail" in becbo("new", str(tmp_path / "plan.json")).out
 
 
 @pytest.mark.parametrize("n_lines", [0, 1, 5, 8, 22, 23, 26])

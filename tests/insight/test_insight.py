@@ -433,6 +433,11 @@ UNKNOWN = predicted(None, None, 0.5, (0.0, 1.0))
         ),
         (suggest(DONE, 5.0, LIKELY, "repeat"), "repeat", "Repeats run 17, which worked."),
         (
+            suggest([*DONE, run(19, 5.0, None, Outcome.LOST)], 5.0, LIKELY, "repeat"),
+            "repeat",
+            "Repeats run 17, which worked.",
+        ),
+        (
             suggest(DONE, 5.6, UNSURE, "repeat of a failure"),
             "repeat",
             "Repeats run 18, which failed.",

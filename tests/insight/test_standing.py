@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from memory import campaign_in_memory
 
+from becbo import Outlook, Stop
+from becbo.insight.forecasts import outlook_table
 from becbo.insight.insight import Insight, analyze_campaign
 from becbo.pareto import hypervolume
 
@@ -96,3 +98,13 @@ def test_nothing_is_said_before_anything_is_acceptable(tmp_path: Path) -> None:
     found = insight(tmp_path, [HEADS, [0.1, 0.1, 50, 6, 300, None]], noisy=True)
     assert (found.front, found.growth, found.confirmation) == ((), None, "")
     assert found.outlook.best is None
+
+
+@pytest.mark.parametrize(
+    "surcharge, words",
+    [(0.0, " (16 %)."), (40.0, "; with the price of failures that is 53 % of all costs.")],
+)
+def test_what_failures_cost_in_words(surcharge: float, words: str) -> None:
+    seen = Outlook("cost", 3.0, 50, 8, 9.0, True, 0.05, 0.01, -1.0, 0.4, surcharge=surcharge)
+    cost = outlook_table(seen, Stop()).cost
+    assert cost == f"8 experiments of 50 failed or broke a limit{words}"

@@ -136,6 +136,16 @@ def test_no_advice_as_long_as_nothing_can_be_modelled(
     assert len(study.trials) == 6 and study_outlook(study) is None
 
 
+def test_no_advice_once_only_what_is_not_modelled_is_left_to_try() -> None:
+    def narrow(trial: optuna.Trial) -> float:
+        choice = trial.suggest_categorical("c", ["a", "b"])
+        return trial.suggest_float("x", 0, 1 + trial.number) + (choice == "a")
+
+    study = optuna.create_study(sampler=BECBOSampler(seed=0))
+    study.optimize(narrow, n_trials=12, callbacks=[StopCallback(Stop(margin=10.0, at_least=5))])
+    assert len(study.trials) == 12 and study_outlook(study) is None
+
+
 def test_what_is_no_rule_is_refused() -> None:
     with pytest.raises(InvalidInput, match="soon"):
         StopCallback("soon")

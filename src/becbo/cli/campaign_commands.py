@@ -191,16 +191,17 @@ def status(
     with opened_campaign(file, campaign) as opened:
         from becbo import Stop
         from becbo.campaign.serialization import run_to_dict, status_to_dict
-        from becbo.cli.display import print_outlook, print_status
+        from becbo.cli.display import hint, print_outlook, print_status, repetition
 
-        rule, now, remark, seen = Stop(margin=margin), opened.status, "", None
+        rule, now, remark, again, seen = Stop(margin=margin), opened.status, "", "", None
         if now.n_done:
             from becbo.insight.standing import believed_status, confirmation, standings
 
             description, known, optimizer = opened.description, opened.runs, opened.optimizer()
             seen = optimizer.outlook
             now = believed_status(description, now, known, optimizer)
-            remark = confirmation(description, standings(description, now, known, optimizer))
+            best = standings(description, now, known, optimizer)
+            remark, again = confirmation(description, best), repetition(best)
         if as_json:
             runs = {"runs": [run_to_dict(run) for run in opened.runs]} if everything else {}
             ahead = None if seen is None else seen.to_dict(rule)
@@ -209,6 +210,8 @@ def status(
         print_status(Console(), opened, now, remark, everything)
         if seen is not None:
             print_outlook(Console(), seen, rule)
+        if again:
+            hint(Console(), "To repeat the best run", f"{again}{repeated_options(file, campaign)}")
 
 
 def report(

@@ -30,6 +30,7 @@ from becbo.campaign.runs import Run
 from becbo.campaign.status import Status
 from becbo.failures import DEFAULT
 from becbo.insight.forecasts import outlook_table
+from becbo.insight.standing import Standing
 from becbo.insight.suggestions import Suggestion
 from becbo.insight.whatif import Answer
 from becbo.outputs import Outputs
@@ -53,6 +54,8 @@ def overview(description: Description) -> Table:
     table.add_row("budget", "open" if description.budget is None else f"{description.budget}")
     if description.settings.noisy:
         table.add_row("noisy", "the same settings, measured twice, give different values")
+    if description.settings.risk is not None:
+        table.add_row("risk", f"at most {percent(description.settings.risk)} of proposals may fail")
     if (failures := description.settings.failures) != DEFAULT:
         table.add_row("failures", str(failures))
     return table
@@ -191,6 +194,14 @@ def _correction(run: Run) -> str:
     words += ["--reason", run.reason] if run.reason else []
     words += ["--note", run.note] if run.note else []
     return shlex.join(words)
+
+
+def repetition(found: Sequence[Standing]) -> str:
+    """The command that repeats the best run, if that was measured only once."""
+    if len(found) != 1 or found[0].is_confirmed:
+        return ""
+    settings = (f"{name}={value}" for name, value in found[0].run.params.items())
+    return shlex.join(["what-if", *settings, "--add"])
 
 
 def print_outlook(console: Console, seen: Outlook, rule: Stop) -> None:

@@ -49,9 +49,11 @@ def outlook_table(seen: Outlook, rule: Stop) -> OutlookTable:
         for forecast in seen.forecasts(margin)
     ]
     spent = f"{plural(seen.n_failed, 'experiment')} of {seen.n_done} failed or broke a limit"
+    share = percent(seen.failure_cost)
+    cost = f"; with the price of failures that is {share} of all costs" if seen.surcharge else ""
     return OutlookTable(
         ("more", heading(f"expected {seen.measure}", seen.unit), "in four of five cases", better),
         (*now, *later),
-        f"{spent} ({percent(seen.failure_cost)}).",
+        f"{spent}{cost or f' ({share})'}.",
         seen.sentence(rule),
     )

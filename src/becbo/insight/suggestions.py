@@ -25,6 +25,7 @@ Kind = Literal["repeat", "initial", "hand", "first", "random", "far", "edge", "i
 # Further values of `Run.origin`.
 _HAND, _RANDOM = "user", ("random", "sequence", "restart")
 _ENDS = {Outcome.LOST: "was lost", Outcome.OK: "worked", Outcome.FAILED: "failed"}
+_REPEATED = {REPEAT: Outcome.LOST, PROVEN: Outcome.OK, AGAIN: Outcome.FAILED}
 _HOPE = 0.01  # probability to beat the best below which a design is not tried for its value
 _SAFE = 0.8  # probability to work from which a design does not count as being at the edge
 _NEAR = 0.1  # distance in the unit cube that never counts as far
@@ -158,7 +159,7 @@ def explain_suggestion(
         {} if now is None else now.outputs,
         None if now is None else chance_to_improve(now, outputs, context.front),
         None if believed is None else believed.p_feasible,
-        _why(context, kind, params, now),
+        _why(context, kind, origin, params, now),
         remark,
     )
 
@@ -191,7 +192,7 @@ def explain_runs(
 def _kind(
     context: SuggestionContext, params: dict[str, Any], origin: str, now: Prediction | None
 ) -> Kind:
-    if origin in (REPEAT, AGAIN, PROVEN):
+    if origin in _REPEATED:
         return "repeat"
     if origin == _HAND:
         return "hand"
@@ -207,14 +208,18 @@ def _kind(
 
 
 def _why(
-    context: SuggestionContext, kind: Kind, params: dict[str, Any], now: Prediction | None
+    context: SuggestionContext,
+    kind: Kind,
+    origin: str,
+    params: dict[str, Any],
+    now: Prediction | None,
 ) -> str:
     if kind == "repeat":
-        for outcome, what in _ENDS.items():
-            same = [r for r in context.runs if r.params == params and r.outcome is outcome]
-            if same:
-                return f"Repeats run {same[-1].number}, which {what}."
-        return "Repeats a lost run."
+        ended = [r for r in context.runs if r.params == params and r.outcome in _ENDS]
+        meant = [r for r in ended if r.outcome is _REPEATED[origin]] or ended
+        if not meant:
+            return "Repeats a lost run."
+        return f"Repeats run {meant[-1].number}, which {_ENDS[meant[-1].outcome]}."
     if kind == "initial":
         n = plural(context.description.settings.n_initial, "experiment")
         return f"Part of the initial design: the first {n} spread over the whole space."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -157,6 +157,12 @@ def _around(space: Space, pinned: Design) -> Space:
     return PinnedSpace(space, pinned) if pinned else space
 
 
+def not_modelled(trials: Sequence[FrozenTrial], modelled: Container[str]) -> set[str]:
+    """The names of parameters in which trials differ besides those that are modelled."""
+    named = {n for t in trials for n, d in t.distributions.items() if not d.single()}
+    return {name for name in named if name not in modelled}
+
+
 def beside_what_is_not_modelled(
     asked: Trial, trials: Sequence[FrozenTrial], space: StudySpace
 ) -> Trial:
@@ -175,8 +181,7 @@ def beside_what_is_not_modelled(
     """
     if asked.origin != REPEAT:
         return asked
-    more = {n for t in trials for n, d in t.distributions.items() if not d.single()}
-    more -= space.distributions.keys()
+    more = not_modelled(trials, space.distributions)
     if not more:
         return asked
     modelled, others = ", ".join(space.distributions), ", ".join(sorted(more))

@@ -7,8 +7,10 @@ import logging
 import optuna
 from optuna.trial import FrozenTrial
 
+from becbo.optuna.proposal import not_modelled
 from becbo.optuna.sampler import BECBOSampler
-from becbo.outlook import Advice, Outlook, Stop
+from becbo.outlook import Advice, Outlook, Stop, is_due
+from becbo.trial import Outcome
 
 _logger = logging.getLogger(__name__)
 
@@ -23,7 +25,8 @@ def study_outlook(study: optuna.Study) -> Outlook | None:
         study: the study.
 
     Returns:
-        The outlook; None as long as there is no parameter that the sampler models.
+        The outlook; None as long as there is no parameter that the sampler models, and once all
+        that it models has been tried but other parameters are still drawn at random.
 
     Examples:
         >>> if outlook := study_outlook(study):
@@ -31,7 +34,13 @@ def study_outlook(study: optuna.Study) -> Outlook | None:
     """
     sampler = study.sampler if isinstance(study.sampler, BECBOSampler) else BECBOSampler(seed=0)
     optimizer = sampler.optimizer(study)
-    return None if optimizer is None else optimizer.outlook
+    if optimizer is None:
+        return None
+    seen, budget = optimizer.outlook, optimizer.settings.failures.budget
+    trials, modelled = study.get_trials(deepcopy=False), optimizer.space.names
+    n_failed = sum(trial.outcome is Outcome.FAILED for trial in optimizer.trials)
+    is_exhausted = not seen.odds and seen.left > 0 and (budget is None or n_failed < budget)
+    return None if is_exhausted and not_modelled(trials, modelled) else seen
 
 
 class StopCallback:
@@ -65,9 +74,7 @@ class StopCallback:
         Returns:
             The sentence, or None to go on.
         """
-        if not self._rule.is_due(
-            sum(t.state.is_finished() for t in study.get_trials(deepcopy=False))
-        ):
+        if not is_due(sum(t.state.is_finished() for t in study.get_trials(deepcopy=False))):
             return None
         seen = study_outlook(study)
         if seen is None or seen.advice(self._rule) is Advice.GO_ON:

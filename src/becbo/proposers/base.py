@@ -224,10 +224,7 @@ class Proposer(ABC):
         models = method._fit(history, rng, seconds)
         with _clock(seconds, "search"):
             search = method.searcher(models, history, rng)
-            failed = history.X[:0]
-            if models.feasibility.lapse:
-                failed = history.X[~history.worked]
-                region = with_luck(region, failed, pending)
+            region = reachable(region, history, models, pending)
             found: list[Found] = []
             for _ in range(q):  # a point that was found is taken, and pending, for the next
                 again = method.repeat(data, models, region, pending)
@@ -236,6 +233,7 @@ class Proposer(ABC):
                 pending = np.vstack([pending, found[-1].x])
         X = np.array([f.x for f in found])
         chances = ndtr(models.feasibility.score(X)[0])
+        failed = history.X[~history.worked]
         found = [marked(f, failed, c) for f, c in zip(found, chances, strict=True)]
         optimism = models.feasibility.optimism
         if optimism:
@@ -280,3 +278,9 @@ def region_of(space: Space, taken: Array) -> Region:
         taken,
         space.mixtures,
     )
+
+
+def reachable(region: Region, data: Dataset, models: Models, pending: Array) -> Region:  # (p, d)
+    """Where points may lie: where failures may be bad luck, also at designs that failed."""
+    failed = data.X[~data.worked]
+    return with_luck(region, failed, pending) if models.feasibility.lapse else region

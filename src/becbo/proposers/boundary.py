@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache, partial
 
 import numpy as np
 from scipy.special import ndtr
@@ -17,10 +18,10 @@ from scipy.special import ndtr
 from becbo.acquisition import Acquisition, LogFeasibility
 from becbo.arrays import Array, Indices
 from becbo.band import Band, BandRule, Both, MinimumChance, MinimumProbability
-from becbo.care import Care, proven_best, tolerable
+from becbo.care import Care, first_choice, tolerable
 from becbo.data import Dataset
 from becbo.failures import Failures
-from becbo.improvement import Improvement
+from becbo.improvement import Improvement, acceptable_gains
 from becbo.models.base import Models
 from becbo.models.feasibility import Classifier
 from becbo.models.subset import local_subset
@@ -94,8 +95,8 @@ class Boundary(Proposer):
 
     def after(self, data: Dataset) -> Boundary:
         """The method as careful as the failures of a history leave it."""
-        least = self.care.least_chance(data)
-        return replace(self, band=Both(self.band, MinimumChance(least))) if least > 0 else self
+        needed = cache(partial(self.care.least_chance, data))
+        return replace(self, band=Both(self.band, MinimumChance(needed))) if needed() > 0 else self
 
     @property
     def has_budget(self) -> bool:
@@ -109,9 +110,11 @@ class Boundary(Proposer):
     def repeat(self, data: Dataset, models: Models, region: Region, pending: Array) -> Found | None:
         """A design that worked if the budget is spent; a failed one that looks like bad luck."""
         if self.has_budget and self.n_risky(data, pending) == 0:
-            rows = np.flatnonzero(can_be_set(data.X, region))
-            x = proven_best(data.take(rows), pending)
-            return None if x is None else Found(x, 0.0, 0.0, True, REPEAT, SPENT)
+            known = data.take(np.flatnonzero(can_be_set(data.X, region) & data.acceptable))
+            if not len(known.X):
+                return None
+            gains = acceptable_gains(known, models, self.improvement.is_noisy)
+            return Found(first_choice(known.X, gains, pending), 0.0, 0.0, True, REPEAT, SPENT)
         if self.care.least_chance(data) > 0:  # a design that failed has too small a chance
             return None
         x = self.classifier.suspect(self.relevant(data), models.chance_to_keep)
@@ -138,7 +141,9 @@ class Boundary(Proposer):
             acquisition = self.improvement.over(data, believed, pending, n_parameters, rng)
             if self.weighting is not None:
                 acquisition = self.weighting(acquisition, believed.feasibility)
-            goal = banded_goal(acquisition, band, believed.feasibility)
+            # What pending designs are believed to show is no ground for a promise.
+            known = models if self.care != Care() else believed
+            goal = banded_goal(acquisition, band, known.feasibility)
             return climb.maximise(goal, region, clues, rng)
 
         return search

@@ -46,12 +46,13 @@ def with_luck(region: Region, failed: Array, pending: Array) -> Region:
 def marked(found: Found, failed: Array, chance: float) -> Found:
     """What was found, with a word on it if it is one of the designs that failed (k, d).
 
-    The repeat of a design that worked says so already, even if it has failed as well.
+    Other repeats say so already, that of a design that worked even if it has failed as well.
     """
-    if found.winner == REPEAT or not _is_among(found.x[None], failed)[0]:
+    if found.winner in (REPEAT, AGAIN) or not _is_among(found.x[None], failed)[0]:
         return found
-    why = f"it failed before; with a chance of {chance:.0%} that was bad luck"
-    return replace(found, winner=AGAIN, fallback=found.fallback or why)
+    why = f"it failed before; with a chance of {100 * chance:.0f} % that was bad luck"
+    note = why if found.fallback is None else f"{found.fallback}; {why}"
+    return replace(found, winner=AGAIN, fallback=note)
 
 
 def _is_among(X: Array, others: Array) -> Mask:  # (m, d), (k, d) -> (m,)
