@@ -213,3 +213,14 @@ def test_far_inside_and_far_outside_scores_stay_finite():
     for tried in (model, sure):
         for column in tried.score_grad(np.linspace(0, 1, 101)[:, None]):
             assert np.isfinite(column).all()
+
+
+@pytest.mark.parametrize(("rates", "total"), [(None, 0.3), ((0.1, 0.2), 0.28), ((0.25, 0.0), 0.25)])
+def test_the_chance_of_bad_luck_is_that_of_any_reason(rates, total):
+    """A known rate is that of all failures; learned ones are those of each reason."""
+    X, feasible, broken = corner()
+    single = GPClassifier(lapse=0.3).fit(X, feasible)
+    drawn = iter(rates or ())
+    lapse_of = None if rates is None else lambda X, spared: next(drawn)
+    model = fit_by_reason(single, X, feasible, broken, broken.sum(axis=1) > 1, lapse_of)
+    assert model.lapse == pytest.approx(total)

@@ -146,7 +146,8 @@ class PerConstraint:
         single = self._fit_single(X, worked, rate)
         kinds, complete = data.causes.kinds[rows], data.causes.complete[rows]
         is_told = 2 * kinds.any(axis=1).sum() >= (~worked).sum()  # of most failures
-        told = fit_by_reason(single, X, worked, kinds, complete, self._rate) if is_told else None
+        rate_of = self._rate if self.chance is None else None
+        told = fit_by_reason(single, X, worked, kinds, complete, rate_of) if is_told else None
         if told is not None:
             return told
         limits = self._limits(single, X, worked)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -34,7 +35,7 @@ def fit_by_reason(
         kinds: which failures were of which kind (n, k). Failures of no kind are one more.
         complete: failures whose reasons are all that was wrong (n,).
         lapse_of: how often a kind strikes by bad luck, given designs and which of them it spared.
-            None: every kind as often as all together.
+            None: the rate of all together is known, and no kind strikes more often.
 
     Returns:
         The product of the classifiers; None with one kind only, or if nothing is known to have
@@ -55,8 +56,9 @@ def fit_by_reason(
         spared = X[rows], ~group[rows]
         lapse = single.lapse if lapse_of is None else lapse_of(*spared)
         factors.append(replace(settings, lapse=lapse).fit(*spared, start=start))
+    lapse = single.lapse if lapse_of is None else 1.0 - math.prod(1.0 - f.lapse for f in factors)
     pessimist = None if feasible.any() else settings
-    return Product(tuple(factors), single.scales, lapse=single.lapse, pessimist=pessimist)
+    return Product(tuple(factors), single.scales, lapse=lapse, pessimist=pessimist)
 
 
 def _kept_the_rest(feasible: Mask, kinds: Mask, complete: Mask) -> Mask:  # -> (n,)
