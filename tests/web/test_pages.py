@@ -14,11 +14,13 @@ from web.lab import Opens, Site
 
 from becbo.campaign.campaign import Campaign
 from becbo.campaign.formatting import sentence
+from becbo.campaign.runs import Run
 from becbo.search.choice import SPENT
 from becbo.tables import import_cells
 from becbo.trial import Outcome
+from becbo.web import registry
 from becbo.web.jobs import Jobs, SuggestionJob
-from becbo.web.registry import id_of
+from becbo.web.registry import id_of, state_of
 
 PAGE = "/c/coating"
 
@@ -134,6 +136,22 @@ def test_why_there_are_no_more_suggestions_until_something_changes(site: Site, w
     assert "suggestions were made" in text_of(site, "/c/careful")
     careful.record(0, 300.0)
     assert "suggestions were made" not in text_of(site, "/c/careful")
+
+
+def test_the_reason_is_there_as_soon_as_the_work_is_over(
+    site: Site, where: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Campaign.create({**LAB, "name": "slow", "failures": {"budget": 1}}, where)
+
+    def late(campaign: Campaign, runs: list[Run]) -> str:
+        time.sleep(2)
+        return state_of(campaign, runs)
+
+    monkeypatch.setattr(registry, "state_of", late)
+    site.send("/c/slow/suggest", {"q": "2"})
+    while "Computing" in (text := text_of(site, "/c/slow")):
+        time.sleep(0.1)
+    assert "1 of 2 suggestions were made" in text
 
 
 def test_the_note_of_a_proposal_is_on_the_page(site: Site, campaign: Campaign) -> None:

@@ -47,7 +47,8 @@ class SuggestionJob:
         n_done: How many of them are there already.
         n_others: How many jobs it takes turns with, one suggestion each.
         error: Why there are no more than those that are done, if it has failed.
-        state: That of the campaign when it failed; the reason may be gone when that has changed.
+        state: That of the campaign when it failed, once it is known; the reason may be gone when
+            it has changed.
     """
 
     campaign: str

@@ -206,7 +206,7 @@ def _jobs_and_runs(
     jobs = context.jobs.of(campaign.name)
     runs = campaign.runs
     now = state_of(campaign, runs)
-    return [job for job in jobs if not job.error or job.state == now], runs
+    return [job for job in jobs if job.state in ("", now)], runs
 
 
 def _state(campaign: Campaign, jobs: list[SuggestionJob], runs: list[Run]) -> str:
