@@ -416,7 +416,7 @@ class OutlookResponse(BaseModel):
     best: float | None
     n_done: int
     n_failed: int
-    failure_cost: float  # the share of experiments that failed
+    failure_cost: float  # the share of failures in all costs, by their price
     margin: float  # the gain that is worth experiments
     forecasts: list[ForecastResponse]
     advice: Literal["go on", "confirm", "stop"]
