@@ -105,12 +105,11 @@ A run in which nothing has worked yet counts as 2. Evaluations until the first d
 problems where that is rare (the batch plant is not among the twelve), medians over {n_honest} runs
 (one of `be-cbo`); "inf" means that half of the runs of 200 evaluations, or more, found none.
 "Random" is the median for uniform random designs, computed from the share of the box that works.
-The goal for `edge` was half of what Sobol points take. These runs of `edge` were made when four
-ways took turns with equal shares.
+The goal for `edge` was half of what Sobol points take. While nothing has worked, two thirds of its
+designs are random, and a third have parameters at bounds of one side.
 
 {first}
 
-By now two thirds are random designs, and a third have parameters at bounds of one side.
 `python benchmarks/first_success.py`: runs that end with the first success, medians and, in
 brackets, how many had one within 200; "share" is what uniform random designs take, by the share
 that works. What the other columns are is in the script.
@@ -170,9 +169,8 @@ is too little. Rows of the same method and problems share their runs, so hours m
 
 ### From the designs of the released program
 
-`python benchmarks/released.py`: the presets from the initial designs of five recorded runs of the
-program that the paper's authors released, after as many evaluations. Those of `be-cbo` and
-`be-cbo-code` are of versions before ([README.md](README.md)).
+`python benchmarks/released.py --seeds 3`: the presets from the initial designs of five recorded runs
+of the program that the paper's authors released, after as many evaluations.
 
 {released}
 
