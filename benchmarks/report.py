@@ -169,8 +169,8 @@ is too little. Rows of the same method and problems share their runs, so hours m
 
 ### From the designs of the released program
 
-`python benchmarks/released.py --seeds 3`: the presets from the initial designs of five recorded runs
-of the program that the paper's authors released, after as many evaluations.
+`python benchmarks/released.py --seeds 3`: the presets from the initial designs of five recorded
+runs of the program that the paper's authors released, after as many evaluations.
 
 {released}
 
