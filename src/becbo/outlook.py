@@ -449,8 +449,20 @@ def outlook(
     (measure, sign), unit = _measure(data), gain_unit(data.outputs)
     if models is None or not len(rows):
         odds = 0.0 if x is None and n else 1 / (n + 1)  # Laplace's rule of succession
-        nothing = (0.0, True, odds, 0.0, sign, 0.0)
-        return Outlook(measure, None, n, n_failed, *nothing, unit=unit, surcharge=surcharge)
+        return Outlook(
+            measure,
+            best=None,
+            n_done=n,
+            n_failed=n_failed,
+            spread=0.0,
+            confirmed=True,
+            odds=odds,
+            gain=0.0,
+            sign=sign,
+            recent=0.0,
+            unit=unit,
+            surcharge=surcharge,
+        )
     gains, point = data.gains[rows], reference(data)
     if is_noisy:  # a reading may be luck; repeats of a design have one and the same gain
         designs, which = np.unique(data.X[rows], axis=0, return_inverse=True)
@@ -471,8 +483,21 @@ def outlook(
         odds = _odds(came[rows[0] + 1 :], p_model)
         gain = typical_gain(came[came > 0], promised)
     spread, recent = max(spread, 0.0), float(came[-_QUIET:].sum())
-    ahead = (spread, confirmed, odds, gain, sign, recent, left, unit, surcharge)
-    return Outlook(measure, best, n, n_failed, *ahead)
+    return Outlook(
+        measure,
+        best,
+        n_done=n,
+        n_failed=n_failed,
+        spread=spread,
+        confirmed=confirmed,
+        odds=odds,
+        gain=gain,
+        sign=sign,
+        recent=recent,
+        left=left,
+        unit=unit,
+        surcharge=surcharge,
+    )
 
 
 def gain_unit(outputs: Outputs) -> str:
